@@ -1,0 +1,45 @@
+"""What a failed run tells its user."""
+
+import numpy as np
+
+from ..status import Status
+from ..terms import Equations
+
+REDUNDANT_ROW = 1e-6
+
+
+def explain(equations: Equations, formulation, raw) -> str:
+    """The sentence of the status with what is known of this run: what was asked, which object, what was found, what to do."""
+    status = raw["status"]
+    rows = equations.row_names
+    if status == Status.unassembled:
+        return _unassembled(rows, np.asarray(raw["Phi"]), np.asarray(raw["Phi_dot"]))
+    if status == Status.redundant:
+        J = np.asarray(raw["J"])
+        rank = len(rows) - int(raw["deficiency"])
+        return (
+            f"{type(formulation).__name__}() cannot solve this system: {len(rows)} constraint rows, rank {rank} "
+            f"(redundant together: {', '.join(dependent_rows(rows, J))}). Use a formulation with tolerates_redundancy, for "
+            "example UdwadiaKalaba(); see redundancy(system, state)."
+        )
+    return f"The run stopped at t = {float(raw['reached']):.6g} s. {Status[status]}"
+
+
+def dependent_rows(rows: tuple[str, ...], J: np.ndarray) -> list[str]:
+    """Names of the rows that take part in a linear dependency, every member an equal."""
+    scale = np.linalg.norm(J, axis=1)
+    scaled = J / np.where(scale > 0, scale, 1.0)[:, None]
+    U, sigma, _ = np.linalg.svd(scaled)
+    rank = int(np.sum(sigma > REDUNDANT_ROW * sigma[0]))
+    part = np.linalg.norm(U[:, rank:], axis=1)
+    return [name for name, size in zip(rows, part, strict=True) if size > 1e-6]
+
+
+def _unassembled(rows: tuple[str, ...], Phi: np.ndarray, Phi_dot: np.ndarray) -> str:
+    level, residual = ("", Phi) if np.max(np.abs(Phi)) > np.max(np.abs(Phi_dot)) else (" of the velocities", Phi_dot)
+    worst = int(np.argmax(np.abs(residual)))
+    joint, _, row = rows[worst].rpartition(".")
+    return (
+        f"Initial state violates the constraints{level} by {abs(residual[worst]):.1e} (worst: joint '{joint}', row {row}). "
+        "Call assemble_state(system, guess) first."
+    )

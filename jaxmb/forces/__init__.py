@@ -1,0 +1,16 @@
+from .applied import Applied as Applied
+from .base import Force as Force
+from .base import MeasuredForce as MeasuredForce
+from .bushing import Bushing as Bushing
+from .gravity import Gravity as Gravity
+from .joint_force import JointForce as JointForce
+from .joint_force import joint_spring as joint_spring
+from .laws import Actuator as Actuator
+from .laws import Branches as Branches
+from .laws import Law as Law
+from .laws import Linear as Linear
+from .laws import Table as Table
+from .laws import UserLaw as UserLaw
+from .point_to_point import PointToPoint as PointToPoint
+from .point_to_point import spring as spring
+from .user import UserForce as UserForce

@@ -1,0 +1,52 @@
+"""Every formulation behind one call, and several of them in one compiled program."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from ..terms import Terms
+from .base import Formulation, RateFormulation, Rates
+from .deflated import Deflated, NullSpace, null_space
+
+
+class Choice(eqx.Module):
+    """One of several formulations by a number that is traced: a study compiles one program for all of them.
+
+    Only the chosen one is executed, so timings are its own.
+    """
+
+    formulations: tuple[Formulation | RateFormulation, ...]
+    index: Int[Array, ""]
+
+
+def rates(
+    formulation: Formulation | RateFormulation | Choice,
+    terms: Terms,
+    gamma: Float[Array, " m"],
+    null: NullSpace | None = None,
+) -> Rates:
+    """Accelerations and multipliers by any formulation, with the (stabilized) gamma; `null` is the null space nearby.
+
+    The multipliers of `Deflated` are not the smallest here: a run does not need them.
+    """
+    if isinstance(formulation, Choice):
+        branches = [lambda t, g, n, f=f: rates(f, t, g, n) for f in formulation.formulations]
+        return jax.lax.switch(formulation.index, branches, terms, gamma, null)
+    if isinstance(formulation, RateFormulation):
+        return formulation.rates(terms.M, terms.J, terms.Q, gamma, terms.Phi, terms.Phi_dot)
+    if isinstance(formulation, Deflated):
+        nearby = null_space(terms.mass, terms.J) if null is None else null
+        out = formulation.particular(terms.mass, terms.J, terms.Q, gamma, nearby)
+    else:
+        out = formulation.solve(terms.M, terms.J, terms.Q, gamma)
+    return Rates(jnp.zeros_like(out.a), out.a, out.lam, out.status)
+
+
+def with_nonideal(formulation, terms: Terms, t, q, v) -> Terms:
+    """The terms with the constraint force C(t, q, v) that does work, for a formulation that has one."""
+    nonideal = getattr(formulation, "nonideal", None)
+    if nonideal is None:
+        return terms
+    C = jnp.asarray(nonideal(t, q, v), float)
+    return eqx.tree_at(lambda x: (x.Q, x.power), terms, (terms.Q + C, terms.power + jnp.dot(C, v)))

@@ -1,0 +1,144 @@
+"""The default: Cholesky of the Schur complement with its null space filled; fast, and the rank need not be known."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.scipy as jsp
+from jaxtyping import Array, Bool, Float, Int
+
+from ..status import Status
+from ..terms import BlockDiagonal
+from .base import Accel, Formulation, minimum_norm
+
+Mass = BlockDiagonal | Float[Array, "n n"]
+
+#: Eigenvalues of the scaled S below this count as zero; they are squares of singular values.
+NULL_TOLERANCE = 1e-9
+
+
+class NullSpace(eqx.Module):
+    """What is carried along a run: the singular vectors of D J M^-1/2 (D makes the rows of equal weight)."""
+
+    N: Float[Array, "m m"]
+    """Orthonormal left null vectors of the scaled S; zero columns where there are none."""
+    U: Float[Array, "m m"]
+    """Left singular vectors."""
+    Y: Float[Array, "n m"]
+    """Right singular vectors as speeds, zero columns for the null ones: U' D J Y is the diagonal of singular values."""
+    sigma: Float[Array, " m"]
+    """Singular values, 0 for the null ones."""
+    null: Bool[Array, " m"]
+    """Which columns are null."""
+    D: Float[Array, " m"]
+    """Weights of the rows. They are those of the start for a whole run: fresh ones would hide a row that vanishes."""
+
+    @property
+    def deficiency(self) -> Int[Array, ""]:
+        """Number of redundant rows."""
+        return jnp.sum(self.null)
+
+    def crossing(self, J: Float[Array, "m n"]) -> tuple[Bool[Array, ""], Float[Array, ""]]:
+        """Whether a singular value seems to have passed zero on the way from where this was found to J here, and how much J
+        has changed, relative to its size.
+
+        Along a smooth path the singular value of a smooth pair of vectors changes its sign there, which u' D J y with the
+        old pair shows even when a step jumps over the point itself. When J has changed much, the vectors may merely have turned.
+        """
+        now = self.U.T @ (self.D[:, None] * (J @ self.Y))
+        change = jnp.sqrt(jnp.sum((now - jnp.diag(self.sigma)) ** 2) / jnp.sum(self.sigma**2, initial=1e-300))
+        return jnp.any(~self.null & (jnp.diagonal(now) < 0)), change
+
+
+def schur(M: Mass, J: Float[Array, "m n"]) -> tuple[Float[Array, "m m"], Float[Array, "m n"]]:
+    """S = J M^-1 J' and W = J M^-1, with M + c J'J for M when M may be singular.
+
+    Adding c J' (J a - gamma) = 0 to the equations changes nothing but makes their mass regular, because M is positive
+    definite on the null space of J.
+    """
+    if isinstance(M, BlockDiagonal) and M.inverses is not None:
+        W = M.inverse_times(J)
+    else:
+        W = jsp.linalg.cho_solve(jsp.linalg.cho_factor(_augmented(M, J)[0]), J.T).T
+    return W @ J.T, W
+
+
+def _augmented(M: Mass, J):
+    M = M.dense() if isinstance(M, BlockDiagonal) else M
+    size = jnp.sum(J**2)
+    c = jnp.where(size > 0, jnp.trace(M) / jnp.where(size > 0, size, 1.0), 0.0)
+    return M + c * (J.T @ J), c
+
+
+def row_scale(S: Float[Array, "m m"]) -> Float[Array, " m"]:
+    """D with a unit diagonal of D S D, so that no choice of units matters; 1 for an empty row."""
+    diagonal = jnp.diagonal(S)
+    return jnp.where(diagonal > 0, jax.lax.rsqrt(jnp.where(diagonal > 0, diagonal, 1.0)), 1.0)
+
+
+def null_space(M: Mass, J: Float[Array, "m n"], D: Float[Array, " m"] | None = None) -> NullSpace:
+    """The null space by an eigenvalue decomposition. It has no derivative: solutions do not depend on the basis."""
+    M, J = jax.lax.stop_gradient((M, J))
+    S, W = schur(M, J)
+    D = row_scale(S) if D is None else D
+    eigenvalues, U = jnp.linalg.eigh(D[:, None] * S * D[None, :])
+    null = eigenvalues < NULL_TOLERANCE * jnp.max(eigenvalues, initial=0.0)
+    sigma = jnp.sqrt(jnp.where(null, 1.0, eigenvalues))
+    keep = jnp.where(null, 0.0, 1.0)
+    Y = W.T @ (D[:, None] * U) * (keep / sigma)[None, :]
+    return NullSpace(N=U * (1.0 - keep)[None, :], U=U, Y=Y, sigma=keep * sigma, null=null, D=D)
+
+
+class Deflated(Formulation):
+    """a = M^-1 (Q - J' lam) with S lam = J M^-1 Q - gamma, S = J M^-1 J', solved as (S + N N') lam = ...
+
+    N spans the left null space of S. For consistent gamma the solution has N' lam = 0 and solves the singular system
+    exactly, because the range of S is orthogonal to its null space; a small inconsistency, as in the stages of a step, stays
+    small instead of locking the mechanism. `simulate` carries N from step to step; alone, it is found by an eigenvalue
+    decomposition. Use it unless you study another method.
+    """
+
+    tolerates_redundancy: ClassVar[bool] = True
+    tolerates_singular_mass: ClassVar[bool] = True
+
+    def solve(self, M: Mass, J, Q, gamma, null: NullSpace | None = None) -> Accel:  # pyright: ignore
+        """As for every formulation; M may also be `BlockDiagonal`, and `null` the null space found nearby."""
+        out = self.particular(M, J, Q, gamma, null_space(M, J) if null is None else null)
+        return Accel(out.a, minimum_norm(J, out.lam), out.status)
+
+    def particular(self, M: Mass, J, Q, gamma, null: NullSpace) -> Accel:
+        """The same without making the multipliers the smallest ones, which costs a pseudoinverse."""
+
+        def K(x):
+            a, lam = x
+            dense = M.dense() if isinstance(M, BlockDiagonal) else M
+            return dense @ a + J.T @ lam, J @ a
+
+        def algorithm(_, b):
+            force, rhs = b
+            return deflated_solve(M, J, force, rhs, null.N)
+
+        a, lam = jax.lax.custom_linear_solve(K, (Q, gamma), algorithm, symmetric=True)
+        status = Status.where(jnp.all(jnp.isfinite(a)), Status.successful, Status.not_unique)
+        return Accel(a, lam, status)
+
+    def _solve(self, M, J, Q, gamma) -> Accel:
+        return self.particular(M, J, Q, gamma, null_space(M, J))
+
+
+def deflated_solve(M: Mass, J, Q, gamma, N):
+    """a and a multiplier of M a + J' lam = Q, J a = gamma."""
+    if isinstance(M, BlockDiagonal) and M.inverses is not None:
+        W = M.inverse_times(J)
+        a_free = M.inverse_times(Q[None])[0]
+    else:
+        augmented, c = _augmented(M, J)
+        factor = jsp.linalg.cho_factor(augmented)
+        W = jsp.linalg.cho_solve(factor, J.T).T
+        a_free = jsp.linalg.cho_solve(factor, Q + c * (J.T @ gamma))
+    S = W @ J.T
+    D = row_scale(S)
+    factor = jsp.linalg.cho_factor(D[:, None] * S * D[None, :] + N @ N.T)
+    lam = D * jsp.linalg.cho_solve(factor, D * (J @ a_free - gamma))
+    return a_free - W.T @ lam, lam

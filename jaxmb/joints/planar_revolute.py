@@ -1,0 +1,23 @@
+"""A pin between two planar bodies."""
+
+from typing import ClassVar
+
+from ..spatial import angle_about_z
+from .base import Joint
+from .primitives import coincide
+
+
+class PlanarRevolute(Joint):
+    """Two planar bodies share a point of the plane z = 0."""
+
+    rows: ClassVar[tuple[str, ...]] = ("x", "y")
+    coordinates: ClassVar[tuple[str, ...]] = ("angle",)
+
+    def __init__(self, first: str, second: str, *, point=None, at=None, to=None):
+        super().__init__(first, second, point=point, at=at, to=to)
+
+    def residual(self, F, G, t):
+        return coincide(F, G)[:2]
+
+    def measure(self, F, G):
+        return angle_about_z(F.R.T @ G.R)[None]

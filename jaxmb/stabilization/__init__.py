@@ -1,0 +1,5 @@
+from .base import NoStabilization as NoStabilization
+from .base import Stabilization as Stabilization
+from .baumgarte import Baumgarte as Baumgarte
+from .coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning
+from .projection import Projection as Projection

@@ -1,0 +1,75 @@
+"""One sentence per outcome: what happened to a solve or a run, and what to do about it."""
+
+import equinox as eqx
+
+
+class Status(eqx.Enumeration):
+    """How a solve or a run ended. `Status[code]` is the sentence a user reads."""
+
+    successful = ""
+    unassembled = (
+        "The initial state violates the constraints. Call assemble_state(system, guess) first, which closes the joints."
+    )
+    redundant = (
+        "The constraint rows are dependent and this formulation needs independent ones. Use a formulation with "
+        "tolerates_redundancy, for example UdwadiaKalaba(), or leave the formulation out."
+    )
+    singular_mass = (
+        "The mass matrix is singular and this formulation needs its inverse. Use Quaternion() coordinates, or a "
+        "formulation with tolerates_singular_mass, for example LeastSquares2() or UdwadiaPhohomsiri()."
+    )
+    not_unique = (
+        "The accelerations are not unique: a motion without inertia is left free by the constraints. Give every body "
+        "inertia, or constrain that motion."
+    )
+    not_converged = (
+        "The iteration of the formulation did not converge. Raise its penalty or its number of iterations, or use an "
+        "exact formulation."
+    )
+    singular_configuration = (
+        "The mechanism reached a singular configuration (the constraints lose rank there and the motion may branch). "
+        "Start past it, or change the geometry so that it is avoided."
+    )
+    rank_change = (
+        "The number of independent constraints changed on the way, so the mechanism gained or lost a degree of "
+        "freedom. Look at redundancy(system, state) before and after that time."
+    )
+    coordinate_singularity = (
+        "The rotation coordinates became singular (gimbal lock). Use Quaternion() coordinates, or another Euler-angle "
+        "sequence or reference rotation."
+    )
+    constraint_violation = (
+        "The constraints could not be restored after a step. Tighten rtol and atol, or check the constraints for a "
+        "conflict."
+    )
+    not_finite = (
+        "A force, constraint or mass became NaN or infinite. Evaluate terms(system, state) at the time reached to see "
+        "which."
+    )
+    step_collapse = (
+        "The step size shrank to nothing: the problem is stiff or discontinuous there. Loosen rtol and atol, smooth the "
+        "force, or use a stiff solver."
+    )
+    max_steps = "The maximum number of steps was reached before t1. Raise max_steps or loosen rtol and atol."
+
+
+NAMES = (
+    "successful",
+    "unassembled",
+    "redundant",
+    "singular_mass",
+    "not_unique",
+    "not_converged",
+    "singular_configuration",
+    "rank_change",
+    "coordinate_singularity",
+    "constraint_violation",
+    "not_finite",
+    "step_collapse",
+    "max_steps",
+)
+
+
+def status_name(status: Status) -> str:
+    """The name of a (single, known) status, as in `Status.successful`."""
+    return next(name for name in NAMES if bool(status == getattr(Status, name)))

@@ -1,0 +1,28 @@
+"""Every annotation of the package is executed, and ranks are never promoted silently.
+
+With JAXMB_TEST_CACHE=<folder> compiled programs are kept there, which makes the next run of the same tests shorter.
+"""
+
+import os
+
+# Compilation is most of a test's time: half of it is saved by not optimising the machine code.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+
+import jax
+import jaxtyping
+import pytest
+
+jaxtyping.install_import_hook("jaxmb", "beartype.beartype")
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_numpy_rank_promotion", "raise")
+if "JAXMB_TEST_CACHE" in os.environ:
+    jax.config.update("jax_compilation_cache_dir", os.environ["JAXMB_TEST_CACHE"])
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+@pytest.fixture
+def without_type_checks():
+    """Bad input as a user without beartype gives it: the package's own message is what is seen."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)

@@ -1,0 +1,46 @@
+import pytest
+
+from jaxmb.formulations.udwadia_kalaba import UdwadiaKalaba
+from jaxmb.status import Status
+
+from . import laws
+from .systems import LARGE, NO_ROWS, WIDE
+
+
+@pytest.mark.parametrize("name", ["independent", "redundant", "repeated", "empty row", "rank two"])
+def test_solves(name):
+    laws.solves(UdwadiaKalaba(), name)
+    laws.differentiates(UdwadiaKalaba(), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("singular mass", Status.singular_mass),
+        ("massless", Status.singular_mass),
+        ("force is NaN", Status.not_finite),
+        ("row is infinite", Status.not_finite),
+    ],
+)
+def test_refuses(name, status):
+    laws.refuses(UdwadiaKalaba(), name, status)
+
+
+def test_survives_drift():
+    laws.survives_drift(UdwadiaKalaba())
+
+
+def test_ignores_units():
+    laws.ignores_units(UdwadiaKalaba(), "redundant")
+
+
+def test_no_rows():
+    laws.solves_alone(UdwadiaKalaba(), NO_ROWS)
+
+
+def test_solves_large():
+    laws.solves_compiled(UdwadiaKalaba(), LARGE, dof=4)
+
+
+def test_unequal_inertias():
+    laws.solves_compiled(UdwadiaKalaba(), WIDE, dof=4, tolerance=1e-9)
