@@ -11,8 +11,9 @@ from jaxtyping import Array, Bool, Float
 from .formulations.base import minimum_norm
 from .formulations.choice import rates, with_nonideal
 from .formulations.deflated import Deflated, null_space, row_scale, schur
-from .packed import Packed, _joint_terms, frame_motion, moving
-from .spatial import Pose
+from .kinematics import Ride
+from .packed import Packed, joint_terms
+from .spatial import cross, turn
 from .terms import Terms
 
 #: A reaction is unique when no null vector of J' of unit length moves it by more than this.
@@ -90,21 +91,15 @@ def point_motion(body: BodyMotion, arm: Float[Array, "3"]) -> PointMotion:
 def joint_coordinates(system, q, v) -> dict[str, tuple[Float[Array, " k"], Float[Array, " k"]]]:
     """Coordinates and rates of every two-body joint that has any."""
     equations = system.equations()
-    poses, twists = equations.poses(q), equations.twists(q, v)
-    index = {name: k for k, name in enumerate(equations.names[2])}
-    out = {}
-    for name, joint in system.joints.items():
-        if not joint.coordinates:
-            continue
-        at = [index.get(body, len(index)) for body in joint.bodies]
-        frames = [_from_com(system, port) for port in joint.ports]
-        ported = tuple(Pose(poses.p[k], poses.R[k]) for k in at)
-        rates = tuple(moving(pose, twists[k]) for pose, k in zip(ported, at, strict=True))
+    names, out = tuple(system.joints), {}
 
-        def measure(*bodies, joint=joint, frames=frames):
-            return joint.measure(*(body @ frame for body, frame in zip(bodies, frames, strict=True)))
+    def measure(joint, ports: tuple[Ride, ...]):
+        return jax.jvp(joint.measure, tuple(port.pose for port in ports), tuple(port.rate for port in ports))
 
-        out[name] = jax.jvp(measure, ported, rates)
+    for group, motion in equations.rides(equations.poses(q), equations.twists(q, v))[: len(equations.joints)]:
+        if group.element.coordinates:
+            values, rates = group.map(measure, motion)
+            out |= {names[k]: (values[i], rates[i]) for i, k in enumerate(group.order)}
     return out
 
 
@@ -117,44 +112,27 @@ def reactions(system, t, q, v, lam) -> dict[str, list[Reaction]]:
     basis = row_scale(schur(terms.mass, terms.J)[0])[:, None] * null.N
     length = jnp.sqrt(jnp.sum(basis**2, axis=0))
     basis = basis / jnp.where(length > 0, length, 1.0)[None, :]
-    poses, twists = equations.poses(q), equations.twists(q, v)
-    starts = dict(zip(system.joints, _starts(equations.rows_of), strict=True))
-    index = {name: k for k, name in enumerate(equations.names[2])}
-    out = {}
-    for name, joint in system.joints.items():
-        at = [index.get(body, len(index)) for body in joint.bodies]
-        frames = tuple(_from_com(system, port) for port in joint.ports)
-        ported = tuple(Pose(poses.p[k], poses.R[k]) for k in at)
-        moves = tuple(twists[k] for k in at)
-        _, _, J, _ = _joint_terms(t, joint, frames, ported, moves)
-        rows = slice(starts[name], starts[name] + joint.nrows)
-        out[name] = [
-            _reaction(J[k], lam[rows], basis[rows], pose, frame_motion(pose, move, frame).pose)
-            for k, (pose, move, frame) in enumerate(zip(ported, moves, frames, strict=True))
-        ]
+    names, out = tuple(system.joints), {}
+
+    def react(joint, ports: tuple[Ride, ...], lam, basis):
+        _, _, J, _ = joint_terms(t, joint, ports)
+        return [_reaction(J[k], lam, basis, port) for k, port in enumerate(ports)]
+
+    for group, motion in equations.rides(equations.poses(q), equations.twists(q, v))[: len(equations.joints)]:
+        rows = equations.row_index(group)
+        found = group.map(react, motion, lam[rows], basis[rows])
+        out |= {
+            names[k]: [jax.tree.map(lambda x, i=i: x[i], port) for port in found] for i, k in enumerate(group.order)
+        }
     return out
 
 
-def _reaction(J, lam, basis, pose: Pose, frame: Pose) -> Reaction:
+def _reaction(J, lam, basis, port: Ride) -> Reaction:
     def at_frame(multipliers):
         wrench = -(J.T @ multipliers)
         force = wrench[:3]
-        return jnp.concatenate([force, pose.R @ wrench[3:] - jnp.cross(frame.p - pose.p, force)])
+        return jnp.concatenate([force, turn(port.R_body, wrench[3:]) - cross(port.arm, force)])
 
     load = at_frame(lam)
     free = jax.vmap(at_frame, in_axes=1)(basis)
     return Reaction(load[:3], load[3:], jnp.max(jnp.abs(free), initial=0.0) < UNIQUE)
-
-
-def _starts(rows_of) -> list[int]:
-    starts, total = [], 0
-    for rows in rows_of:
-        starts.append(total)
-        total += rows
-    return starts
-
-
-def _from_com(system, port) -> Pose:
-    if port.body not in system.bodies:
-        return port.frame
-    return Pose(port.frame.p - system.bodies[port.body].com, port.frame.R)

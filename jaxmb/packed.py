@@ -6,7 +6,6 @@ coordinates enter through T alone: twist = T(q) v. With body inertia B = diag(m 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,30 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .body import Body
 from .coordinates import Coordinates
 from .forces.base import Force
+from .groups import Group
 from .joints.base import Joint
-from .ports import GROUND, replace
-from .spatial import Motion, Pose, skew
+from .kinematics import Ride, ride
+from .scatter import scatter
+from .spatial import Motion, Pose, cross, dot, turn
 from .terms import BlockDiagonal, Equations, Terms
-
-
-class Group(eqx.Module):
-    """Equal elements stacked: `element` has a leading axis on every array, `frames` are its ports from the centre of
-    mass, `bodies` the index of each port's body (the ground is last), `order` the place of each in the System."""
-
-    element: Any
-    frames: tuple[Pose, ...]
-    bodies: tuple[tuple[int, ...], ...] = eqx.field(static=True)
-    order: tuple[int, ...] = eqx.field(static=True)
-
-    def map(self, function: Callable, poses: Pose, *others):
-        """`function(element, frames, poses of its ports, *others of its ports)` over the stack."""
-        index = np.array(self.bodies)
-        pick = [jax.tree.map(lambda x, k=k: x[index[:, k]], (poses, *others)) for k in range(index.shape[1])]
-        ported = [tuple(p[i] for p in pick) for i in range(1 + len(others))]
-        return eqx.filter_vmap(function)(self.element, self.frames, *ported)
 
 
 class BodyGroup(eqx.Module):
@@ -117,12 +100,13 @@ class Packed(Equations):
     def terms(self, t, q, v):
         poses, twists = self.poses(q), self.twists(q, v)
         T, bias = self._twist_map(q, v)
-        Phi, Phi_dot, J_twist, gamma = self._joint_rows(poses, twists, bias, t)
-        J = _scatter(J_twist, T, self._columns(), sum(self.rows_of), v.size)
+        rides = self.rides(poses, twists)
+        Phi, Phi_dot, J_twist, gamma = self._joint_rows(rides, bias, t)
+        J = scatter(J_twist, T, self._columns(), sum(self.rows_of), v.size)
         if any(group.kind.own_rows for group in self.groups):
             own = self._own_rows(q, v)
             Phi, Phi_dot, J, gamma = (jnp.concatenate(pair) for pair in zip((Phi, Phi_dot, J, gamma), own, strict=True))
-        wrench, power = self._wrenches(poses, twists, t)
+        wrench, power = self._wrenches(rides, t)
         mass, Q = self._inertia(T, bias, wrench, twists)
         return Terms(mass=mass, Phi=Phi, J=J, Phi_dot=Phi_dot, gamma=gamma, Q=Q, power=power)
 
@@ -143,18 +127,35 @@ class Packed(Equations):
         parts = self._over_bodies(one, q, v)
         return [T for T, _ in parts], jnp.concatenate([bias for _, bias in parts] + [jnp.zeros((1, 6))])
 
-    def _joint_rows(self, poses, twists, bias, t):
+    def rides(self, poses: Pose, twists: Float[Array, "frames 6"]) -> tuple[tuple[Group, Ride], ...]:
+        """Every group of joints, then of forces, with the motion of its ports."""
+        groups = (*self.joints, *self.forces)
+        if not groups:
+            return ()
+        index = np.concatenate([group.index for group in groups])
+        ports = ride(Pose(poses.p[index], poses.R[index]), twists[index], _stack([group.frames for group in groups]))
+        ends = np.cumsum([group.index.size for group in groups])
+        return tuple(
+            (group, jax.tree.map(lambda x, a=end - group.index.size, b=end: x[a:b], ports))
+            for group, end in zip(groups, ends, strict=True)
+        )
+
+    def _joint_rows(self, rides, bias, t):
         """Phi, Phi_dot and gamma in the System's order of rows, and the Jacobians on the twists of each group's
         ports."""
         if not self.joints:
             return jnp.zeros(0), jnp.zeros(0), [], jnp.zeros(0)
-        others = (twists,) if bias is None else (twists, bias)
-        results = [group.map(lambda *x: _joint_terms(t, *x), poses, *others) for group in self.joints]
-        place = np.argsort(np.concatenate([self._row_index(group).reshape(-1) for group in self.joints]))
+        results = [group.map(lambda *x: joint_terms(t, *x), motion) for group, motion in rides[: len(self.joints)]]
+        place = np.argsort(np.concatenate([self.row_index(group).reshape(-1) for group in self.joints]))
         Phi, Phi_dot, gamma = (jnp.concatenate([result[i].reshape(-1) for result in results])[place] for i in (0, 1, 3))
-        return Phi, Phi_dot, [result[2] for result in results], gamma
+        J = [result[2] for result in results]
+        if bias is not None:
+            pairs = [(block, bias[np.array(group.bodies)]) for block, group in zip(J, self.joints, strict=True)]
+            moved = [turn(block, rate) for block, rate in pairs]
+            gamma = gamma - jnp.concatenate([jnp.sum(x, axis=1).reshape(-1) for x in moved])[place]
+        return Phi, Phi_dot, J, gamma
 
-    def _row_index(self, group: Group) -> np.ndarray:
+    def row_index(self, group: Group) -> np.ndarray:
         """Row numbers of each joint of a group."""
         start = np.concatenate([[0], np.cumsum(self.rows_of)])
         return np.stack([np.arange(start[k], start[k + 1]) for k in group.order])
@@ -163,7 +164,7 @@ class Packed(Equations):
         """For each joint group, row numbers and body numbers of its blocks; and first column and width of each body."""
         widths = np.concatenate([np.full(group.count, group.kind.nv) for group in self.groups] + [[0]]).astype(int)
         starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
-        return [(self._row_index(group), np.array(group.bodies)) for group in self.joints], starts, widths
+        return [(self.row_index(group), np.array(group.bodies)) for group in self.joints], starts, widths
 
     def _own_rows(self, q, v):
         def rate(q, v):
@@ -172,18 +173,16 @@ class Packed(Equations):
         _, drift = jax.jvp(lambda q: rate(q, v), (q,), (self.qdot(q, v),))
         return self.own_residual(q), rate(q, v), jax.jacfwd(rate, argnums=1)(q, v), -drift
 
-    def _wrenches(self, poses, twists, t):
+    def _wrenches(self, rides, t):
         """Force (world) and torque (body axes) on each body about its centre of mass, and the power beyond the
         potentials."""
         count = self.mass.size
         weight = self.mass[:, None] * jnp.broadcast_to(self.gravity, (count, 3))
         wrench = jnp.concatenate([jnp.concatenate([weight, jnp.zeros((count, 3))], axis=1), jnp.zeros((1, 6))])
         power = jnp.zeros(())
-        for group in self.forces:
-            loads, powers = group.map(lambda *x: _force_terms(t, *x), poses, twists)
-            index = np.array(group.bodies)
-            for k, load in enumerate(loads):
-                wrench = wrench.at[index[:, k]].add(load)
+        for group, motion in rides[len(self.joints) :]:
+            loads, powers = group.map(lambda *x: _force_terms(t, *x), motion)
+            wrench = wrench.at[group.index].add(jnp.concatenate(loads))
             power = power + jnp.sum(powers)
         return wrench[:-1], power
 
@@ -195,16 +194,16 @@ class Packed(Equations):
             [jnp.concatenate([linear, zero], axis=2), jnp.concatenate([zero, self.inertia], axis=2)], axis=1
         )
         w = twists[:-1, 3:]
-        gyroscopic = jnp.cross(w, jnp.einsum("bij,bj->bi", self.inertia, w))
+        gyroscopic = cross(w, turn(self.inertia, w))
         force = wrench - jnp.concatenate([jnp.zeros_like(gyroscopic), gyroscopic], axis=1)
         if T is None:
             return BlockDiagonal((B,), (self.inverse,)), force.reshape(-1)
-        force = force - jnp.einsum("bij,bj->bi", B, bias[:-1])
+        force = force - turn(B, bias[:-1])
         blocks, Q, start = [], [], 0
         for T_group in T:
             part = slice(start, start + T_group.shape[0])
             blocks.append(jnp.einsum("bki,bkl,blj->bij", T_group, B[part], T_group))
-            Q.append(jnp.einsum("bki,bk->bi", T_group, force[part]).reshape(-1))
+            Q.append(turn(jnp.swapaxes(T_group, 1, 2), force[part]).reshape(-1))
             start = part.stop
         regular = not any(group.kind.singular_mass for group in self.groups)
         inverses = tuple(jnp.linalg.inv(block) for block in blocks) if regular else None
@@ -219,7 +218,8 @@ class Packed(Equations):
         kinetic = kinetic + 0.5 * jnp.einsum("bi,bij,bj->", w, self.inertia, w)
         potential = -jnp.sum(self.mass * (poses.p[:-1] @ self.gravity))
         for group in self.forces:
-            potential = potential + jnp.sum(group.map(_force_energy, poses))
+            frames = Pose(poses.p[group.index], poses.R[group.index]) @ group.frames
+            potential = potential + jnp.sum(group.map(lambda force, ports: force.energy(*ports), frames))
         return kinetic, potential
 
 
@@ -227,125 +227,36 @@ def _stack(poses: Sequence[Pose]) -> Pose:
     return jax.tree.map(lambda *x: jnp.concatenate(x), *poses)
 
 
-def moving(pose: Pose, twist: Float[Array, "6"]) -> Pose:
-    """Rate of a pose that has the twist (world velocity, body-frame angular velocity)."""
-    return Pose(twist[:3], pose.R @ skew(twist[3:]))
-
-
-def _joint_terms(t, joint: Joint, frames, poses, twists, biases=None):
+def joint_terms(t, joint: Joint, ports: tuple[Ride, ...]):
     """Phi, Phi_dot, d Phi_dot / d twist of each port, and gamma."""
+    poses, rates, drifts = (tuple(getattr(port, name) for port in ports) for name in ("pose", "rate", "drift"))
+    one, zero = jnp.ones(()), jnp.zeros(())
 
-    def phi(poses, t):
-        placed = (pose @ frame for pose, frame in zip(poses, frames, strict=True))
-        return joint.residual(*placed, t)  # pyright: ignore[reportCallIssue]
+    def phi(t, *poses):
+        return joint.residual(*poses, t)  # pyright: ignore[reportCallIssue]
 
-    def phi_and_rate(poses, t, twists):
-        rates = tuple(moving(pose, twist) for pose, twist in zip(poses, twists, strict=True))
-        return jax.jvp(phi, (poses, t), (rates, jnp.ones(())))
+    def phi_and_rate(t, poses, rates):
+        return jax.jvp(phi, (t, *poses), (one, *rates))
 
-    Phi, Phi_dot = phi_and_rate(poses, t, twists)
-    J = jnp.stack(jax.jacfwd(lambda twists: phi_and_rate(poses, t, twists)[1])(twists))
-    rates = tuple(moving(pose, twist) for pose, twist in zip(poses, twists, strict=True))
-    _, drift = jax.jvp(lambda poses, t: phi_and_rate(poses, t, twists)[1], (poses, t), (rates, jnp.ones(())))
-    gamma = -drift
-    if biases is not None:
-        gamma = gamma - jnp.einsum("kri,ki->r", J, jnp.stack(biases))
-    return Phi, Phi_dot, J, gamma
+    # Along a motion with constant twists, Phi has the second derivative -gamma.
+    (Phi, Phi_dot), (_, drift) = jax.jvp(phi_and_rate, (t, poses, rates), (one, rates, drifts))
+
+    def column(k):
+        still = [jax.tree.map(jnp.zeros_like, pose) for pose in poses]
+        return lambda basis: jax.jvp(phi, (t, *poses), (zero, *still[:k], basis, *still[k + 1 :]))[1]
+
+    J = jnp.stack([jax.vmap(column(k), out_axes=1)(port.basis) for k, port in enumerate(ports)])
+    return Phi, Phi_dot, J, -drift
 
 
-def _force_terms(t, force: Force, frames, poses, twists):
+def _force_terms(t, force: Force, ports: tuple[Ride, ...]):
     """Load of each port about the centre of mass (force in world, torque in body axes), and power beyond the energy."""
-    motions = tuple(frame_motion(*x) for x in zip(poses, twists, frames, strict=True))
+    motions = tuple(Motion(port.pose, port.rate.p, port.w) for port in ports)
     loads = force.loads(*motions, t=t)
-    power = sum(
-        (jnp.dot(f, m.v) + jnp.dot(tau, m.w) for (f, tau), m in zip(loads, motions, strict=True)), jnp.zeros(())
-    )
-    rates = tuple(moving(pose, twist) for pose, twist in zip(poses, twists, strict=True))
-    _, energy_rate = jax.jvp(lambda *poses: _force_energy(force, frames, poses), poses, rates)
+    power = sum((dot(f, m.v) + dot(tau, m.w) for (f, tau), m in zip(loads, motions, strict=True)), jnp.zeros(()))
+    _, energy_rate = jax.jvp(force.energy, tuple(port.pose for port in ports), tuple(port.rate for port in ports))
     shifted = tuple(
-        jnp.concatenate([f, pose.R.T @ (tau + jnp.cross(m.pose.p - pose.p, f))])
-        for (f, tau), m, pose in zip(loads, motions, poses, strict=True)
+        jnp.concatenate([f, turn(port.R_body.T, tau + cross(port.arm, f))])
+        for (f, tau), port in zip(loads, ports, strict=True)
     )
     return shifted, power + energy_rate
-
-
-def _force_energy(force: Force, frames, poses):
-    return force.energy(*(pose @ frame for pose, frame in zip(poses, frames, strict=True)))
-
-
-def frame_motion(pose: Pose, twist: Float[Array, "6"], frame: Pose) -> Motion:
-    """Pose and velocities of a frame fixed in a moving body."""
-    w = pose.R @ twist[3:]
-    arm = pose.R @ frame.p
-    return Motion(pose @ frame, twist[:3] + jnp.cross(w, arm), w)
-
-
-def _scatter(J_twist, T, columns, m: int, n: int) -> Float[Array, "m n"]:
-    """The dense Jacobian from the blocks of the joints, by gathering: each entry of J is looked up in the list of block
-    entries (or finds zero). A joint with two ports on one body needs a second look-up, which is added."""
-    places, starts, widths = columns
-    nv_max = int(widths.max(initial=0))
-    if not J_twist or n == 0:
-        return jnp.zeros((m, n))
-    flat, maps, offset = [], [], 0
-    T_padded = None if T is None else _pad(T, nv_max)
-    for J, (rows, bodies) in zip(J_twist, places, strict=True):
-        # J is (joints, ports, rows, 6)
-        if T_padded is not None:
-            J = jnp.einsum("gkri,gkij->gkrj", J, T_padded[bodies])
-        width = J.shape[-1]
-        index = offset + np.arange(J.size).reshape(J.shape)
-        for g, k, c in np.ndindex(J.shape[0], J.shape[1], width):
-            if c < widths[bodies[g, k]]:
-                maps.extend(
-                    zip(rows[g], np.full(rows.shape[1], starts[bodies[g, k]] + c), index[g, k, :, c], strict=True)
-                )
-        flat.append(J.reshape(-1))
-        offset += J.size
-    entries = jnp.concatenate([*flat, jnp.zeros(1)])
-    layers = [np.full((m, n), offset)]
-    for row, column, index in maps:
-        for layer in layers:
-            if layer[row, column] == offset:
-                layer[row, column] = index
-                break
-        else:
-            layers.append(np.full((m, n), offset))
-            layers[-1][row, column] = index
-    return sum((entries[layer] for layer in layers[1:]), entries[layers[0]])
-
-
-def _pad(T: Sequence[Float[Array, "_ 6 _"]], width: int) -> Float[Array, "frames 6 width"]:
-    padded = [jnp.pad(x, ((0, 0), (0, 0), (0, width - x.shape[2]))) for x in T]
-    return jnp.concatenate([*padded, jnp.zeros((1, 6, width))])
-
-
-def group_elements(elements: Sequence, bodies: dict[str, tuple[int, Body]], ground: int) -> tuple[Group, ...]:
-    """Equal elements stacked. Two are equal when they differ in numbers only: same class, options and functions."""
-    found: dict[Any, list[int]] = {}
-    bare = [replace(element, ports=()) for element in elements]
-    for k, element in enumerate(bare):
-        arrays, rest = eqx.partition(element, eqx.is_array)
-        shapes = tuple(x.shape for x in jax.tree.leaves(arrays))
-        found.setdefault((jax.tree.structure(arrays), tuple(jax.tree.leaves(rest)), shapes), []).append(k)
-    groups = []
-    for members in found.values():
-        arrays, rest = zip(*(eqx.partition(bare[k], eqx.is_array) for k in members), strict=True)
-        frames = [[_from_com(port, bodies) for port in elements[k].ports] for k in members]
-        groups.append(
-            Group(
-                element=eqx.combine(jax.tree.map(lambda *x: jnp.stack(x), *arrays), rest[0]),
-                frames=tuple(jax.tree.map(lambda *x: jnp.stack(x), *ports) for ports in zip(*frames, strict=True)),
-                bodies=tuple(
-                    tuple(bodies[b][0] if b != GROUND else ground for b in elements[k].bodies) for k in members
-                ),
-                order=tuple(members),
-            )
-        )
-    return tuple(groups)
-
-
-def _from_com(port, bodies) -> Pose:
-    if port.body == GROUND:
-        return port.frame
-    return Pose(port.frame.p - bodies[port.body][1].com, port.frame.R)

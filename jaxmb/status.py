@@ -1,6 +1,8 @@
 """One sentence per outcome: what happened to a solve or a run, and what to do about it."""
 
 import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 
 class Status(eqx.Enumeration):
@@ -73,3 +75,18 @@ NAMES = (
 def status_name(status: Status) -> str:
     """The name of a (single, known) status, as in `Status.successful`."""
     return next(name for name in NAMES if bool(status == getattr(Status, name)))
+
+
+def as_number(status: Status) -> Float[Array, ""]:
+    """A status as a number that an integrator can carry (0 is success)."""
+    return sum(
+        (jnp.where(status == getattr(Status, name), 1.0 * k, 0.0) for k, name in enumerate(NAMES)), jnp.zeros(())
+    )
+
+
+def from_number(number: Float[Array, ""]) -> Status:
+    """The status with this number; `not_finite` for one that no status has."""
+    status = Status.not_finite
+    for k, name in enumerate(NAMES):
+        status = Status.where(jnp.abs(number - k) < 1e-6, getattr(Status, name), status)
+    return status

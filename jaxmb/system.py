@@ -15,10 +15,11 @@ from .coordinates import Coordinates, Planar, PointMass, Quaternion
 from .errors import ModelError, is_concrete, unknown_name
 from .forces import Force, Gravity
 from .forces.gravity import total
+from .groups import group_elements
 from .joints import Joint
-from .packed import BodyGroup, Packed, group_elements
+from .packed import BodyGroup, Packed
 from .ports import GROUND
-from .spatial import Pose
+from .spatial import Pose, inverse
 from .state import State
 
 
@@ -115,26 +116,26 @@ class System(eqx.Module):
 
     def equations(self) -> Packed:
         """The packed form: stacked and indexed, made once before a time loop."""
-        numbered = {name: (k, body) for k, (name, body) in enumerate(self.bodies.items())}
-        ground = len(numbered)
+        numbers = {name: k for k, name in enumerate(self.bodies)}
+        com = jnp.stack([*(body.com for body in self.bodies.values()), jnp.zeros(3)])
         joints = list(self.joints.values())
         kinds = [self.coordinates[name] for name in self.bodies]
         mass = jnp.stack([body.mass for body in self.bodies.values()])
         inertia = jnp.stack([body.inertia for body in self.bodies.values()])
         # Rotations without inertia (point masses, the plane) do not enter any M, but would make its inverse NaN here.
         turns = np.array([bool(_needs_inertia(kind) == "xyz") for kind in kinds])[:, None, None]
-        inverse_inertia = jnp.linalg.inv(jnp.where(turns, inertia, jnp.broadcast_to(jnp.eye(3), inertia.shape)))
-        inverse = jax.vmap(lambda m, J: jnp.zeros((6, 6)).at[:3, :3].set(jnp.eye(3) / m).at[3:, 3:].set(J))(
+        inverse_inertia = inverse(jnp.where(turns, inertia, jnp.broadcast_to(jnp.eye(3), inertia.shape)))
+        blocks = jax.vmap(lambda m, J: jnp.zeros((6, 6)).at[:3, :3].set(jnp.eye(3) / m).at[3:, 3:].set(J))(
             mass, inverse_inertia
         )
         forces = [force for force in self.forces.values() if not isinstance(force, Gravity)]
         return Packed(
             groups=self._groups(),
-            joints=group_elements(joints, numbered, ground),
-            forces=group_elements(forces, numbered, ground),
+            joints=group_elements(joints, numbers, com),
+            forces=group_elements(forces, numbers, com),
             mass=mass,
             inertia=inertia,
-            inverse=inverse,
+            inverse=blocks,
             gravity=total([force for force in self.forces.values() if isinstance(force, Gravity)]),
             names=(self._row_names(), self._speed_names(), tuple(self.bodies)),
             rows_of=tuple(joint.nrows for joint in joints),

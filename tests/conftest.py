@@ -8,6 +8,7 @@ import os
 # Compilation is most of a test's time: half of it is saved by not optimising the machine code.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
+import equinox as eqx
 import jax
 import jaxtyping
 import pytest
@@ -18,6 +19,14 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 if "JAXMB_TEST_CACHE" in os.environ:
     jax.config.update("jax_compilation_cache_dir", os.environ["JAXMB_TEST_CACHE"])
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_programs():
+    """Compiled programs of one file are let go: each keeps memory maps, of which a process may have 65530 on Linux."""
+    yield
+    jax.clear_caches()
+    eqx.clear_caches()
 
 
 @pytest.fixture

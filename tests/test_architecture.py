@@ -14,6 +14,7 @@ LAYERS = (
     ("ports",),
     ("joints",),
     ("forces",),
+    ("kinematics", "groups", "scatter"),
     ("packed", "generalized", "system"),
     ("formulations",),
     ("stabilization",),

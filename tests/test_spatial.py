@@ -194,3 +194,18 @@ def test_poses_compose_and_invert_like_homogeneous_matrices():
     np.testing.assert_allclose(homogeneous(a.inverse()), np.linalg.inv(homogeneous(a)), atol=1e-14)
     np.testing.assert_array_equal(np.stack([a.x, a.y, a.z], axis=1), a.R)
     np.testing.assert_array_equal(homogeneous(spatial.identity_pose()), np.eye(4))
+
+
+def test_products_are_those_of_numpy():
+    rng = np.random.default_rng(5)
+    A, B, x, y = (
+        rng.normal(size=(4, 3, 3)),
+        rng.normal(size=(4, 3, 3)),
+        rng.normal(size=(4, 3)),
+        rng.normal(size=(4, 3)),
+    )
+    np.testing.assert_allclose(spatial.compose(jnp.array(A), jnp.array(B)), A @ B, atol=1e-14)
+    np.testing.assert_allclose(spatial.turn(jnp.array(A), jnp.array(x)), (A @ x[..., None])[..., 0], atol=1e-14)
+    np.testing.assert_allclose(spatial.dot(jnp.array(x), jnp.array(y)), np.sum(x * y, axis=1), atol=1e-14)
+    np.testing.assert_allclose(spatial.cross(jnp.array(x), jnp.array(y)), np.cross(x, y), atol=1e-14)
+    np.testing.assert_allclose(spatial.inverse(jnp.array(A)), np.linalg.inv(A), rtol=1e-11)

@@ -11,17 +11,17 @@ from jaxtyping import Array, ArrayLike, Float, Int
 
 from ..errors import ModelError, SimulationError, is_concrete
 from ..formulations.base import RANK_TOLERANCE, Formulation, RateFormulation
-from ..formulations.choice import Choice, rates
+from ..formulations.choice import Choice
 from ..formulations.deflated import Deflated, null_space
 from ..formulations.null_space import NullSpaceFormulation
 from ..integrators.noticing import Noticing
 from ..integrators.progress import BarMeter
-from ..integrators.stabilized import Carried, Field, Stabilized
+from ..integrators.stabilized import Carried, Field, FieldTerm, Stabilized
 from ..ports import replace
 from ..solution import Solution, Stats
 from ..stabilization import Projection, Stabilization
 from ..state import State
-from ..status import Status
+from ..status import Status, from_number
 from .messages import explain
 
 #: Largest |Phi| (m, rad) and |Phi_dot| (m/s, rad/s) of a start that counts as assembled; what is left is corrected.
@@ -118,8 +118,7 @@ def _run(
     null = null_space(terms.mass, terms.J)
     memory = stabilization.start(equations, t0, q, v)
     field = Field(equations, formulation, stabilization)
-    start = rates(formulation, terms, stabilization.bias(terms), null)
-    started = _start_status(start.status, terms)
+    started = _start_status(terms)
     # A start that cannot be used is not integrated.
     ok = started == Status.successful
     end = jnp.where(ok, t1, t0)
@@ -129,17 +128,20 @@ def _run(
     adaptive = dt is None
     if dt is None:
         smallest = 1e-13 * jnp.abs(t1 - t0)
-        dt = _first_step(equations, state, start, rtol, atol, t1 - t0)
-        controller = Noticing(diffrax.PIDController(rtol=rtol, atol=atol, dtmin=smallest, norm=_norm_of_motion))
+        a = Deflated().particular(terms.mass, terms.J, terms.Q, terms.gamma, null).a
+        dt = _first_step(equations, state, a, rtol, atol, t1 - t0)
+        controller = Noticing(
+            diffrax.PIDController(rtol=rtol, atol=atol, dtmin=smallest, force_dtmin=False, norm=_norm_of_motion)
+        )
     else:
         controller = Noticing(diffrax.ConstantStepSize())
     out = diffrax.diffeqsolve(
-        diffrax.ODETerm(field),
+        FieldTerm(field),
         Stabilized(_for_gradient(solver, gradient), field, adaptive),
         t0,
         end,
         dt,
-        (q, v, jnp.zeros(())),
+        (q, v, jnp.zeros(()), jnp.zeros(())),
         args=Carried(null, memory),
         saveat=diffrax.SaveAt(ts=jnp.clip(times, None, end), solver_state=True, controller_state=True),
         stepsize_controller=controller,
@@ -152,9 +154,9 @@ def _run(
     noticed: Any = out.controller_state
     saved: Any = out.ys
     reached = jnp.where(ok, jnp.where(out.result == diffrax.RESULTS.successful, t1, end_state.good_until), t0)
-    status = _final_status(started, out.result, end_state, noticed.not_finite)
+    status = _final_status(started, out.result, end_state, noticed)
     good = (times <= reached) & ok
-    q, v, work = saved
+    q, v, work, _ = saved
     if stabilization.corrects and between:
         q, v = jax.vmap(lambda t, q, v: _correct_saved(equations, stabilization, t, q, v))(times, q, v)
     else:
@@ -163,7 +165,7 @@ def _run(
     stats = {
         "steps": out.stats["num_accepted_steps"],
         "rejected": out.stats["num_rejected_steps"],
-        "right_hand_sides": _evaluations(solver, stabilization, out.stats["num_steps"]),
+        "right_hand_sides": _evaluations(solver, out.stats["num_steps"]),
         "newton_iterations": end_state.iterations,
     }
     work = jnp.where(good, work, jnp.nan)
@@ -171,33 +173,35 @@ def _run(
     return {"q": q, "v": v, "work": work, "status": status, "reached": reached, "stats": stats, **at_start}
 
 
-def _first_step(equations, state: State, start, rtol, atol, span) -> Float[Array, ""]:
+def _first_step(equations, state: State, a, rtol, atol, span) -> Float[Array, ""]:
     """A cautious first step from the size of state and rates [Hairer, Norsett and Wanner, II.4]; the controller does the rest."""
     y = (state.q, state.v)
     scale = jax.tree.map(lambda x: atol + rtol * jnp.abs(x), y)
-    rate = (equations.qdot(state.q, state.v), start.a)
+    rate = (equations.qdot(state.q, state.v), a)
     size, speed = (_rms(jax.tree.map(lambda x, s: x / s, z, scale)) for z in (y, rate))
     known = (size > 1e-5) & (speed > 1e-5)
     dt = jnp.where(known, 0.01 * size / jnp.where(known, speed, 1.0), 1e-6 * span)
     return jax.lax.stop_gradient(jnp.minimum(dt, span))
 
 
-def _start_status(status: Status, terms) -> Status:
+def _start_status(terms) -> Status:
     """What is wrong with the start."""
     position, velocity = (jnp.max(jnp.abs(x), initial=0.0) for x in (terms.Phi, terms.Phi_dot))
-    status = Status.where((position > ASSEMBLED) | (velocity > ASSEMBLED), Status.unassembled, status)
+    status = Status.where((position > ASSEMBLED) | (velocity > ASSEMBLED), Status.unassembled, Status.successful)
     finite = jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves(terms)]))
     return jax.lax.stop_gradient(Status.where(finite, status, Status.not_finite))
 
 
-def _final_status(started: Status, result, end_state, not_finite) -> Status:
+def _final_status(started: Status, result, end_state, noticed) -> Status:
     watched = end_state.status
     integrated = Status.where(result == diffrax.RESULTS.max_steps_reached, Status.max_steps, Status.step_collapse)
     integrated = Status.where(result == diffrax.RESULTS.successful, Status.successful, integrated)
     status = Status.where(watched == Status.successful, integrated, watched)
-    status = Status.where(not_finite, Status.not_finite, status)
-    # Near a singular rotation the speeds become infinite, so steps collapse before it is passed.
-    locked = (end_state.regularity < LOCKED) & (not_finite | (status == Status.step_collapse))
+    failed = (watched == Status.successful) & (result != diffrax.RESULTS.successful) & (noticed.failure > 0)
+    status = Status.where(failed, from_number(noticed.failure), status)
+    # Near a singular rotation the speeds become infinite, so steps collapse before it is passed, or leave the constraints.
+    broken = failed | (status == Status.step_collapse) | (status == Status.constraint_violation)
+    locked = (end_state.regularity < LOCKED) & broken
     status = Status.where(locked, Status.coordinate_singularity, status)
     return Status.where(started == Status.successful, status, started)
 
@@ -211,9 +215,8 @@ def _correct_saved(equations, stabilization, t, q, v):
 
 
 def _norm_of_motion(y):
-    """The root mean square of positions and speeds; the accumulated work does not steer the steps."""
-    q, v, _ = y
-    return _rms((q, v))
+    """The root mean square of positions and speeds; work and status do not steer the steps."""
+    return _rms(y[:2])
 
 
 def _rms(y) -> Float[Array, ""]:
@@ -237,15 +240,12 @@ def _adjoint(gradient: str):
     return diffrax.DirectAdjoint() if gradient == "direct" else diffrax.RecursiveCheckpointAdjoint()
 
 
-def _evaluations(solver, stabilization, steps: Int[Array, ""]) -> Int[Array, ""]:
+def _evaluations(solver, steps: Int[Array, ""]) -> Int[Array, ""]:
     """Evaluations of the right-hand side; -1 for a solver that does not say."""
     if not isinstance(solver, diffrax.AbstractRungeKutta):
         return jnp.asarray(-1)
     tableau: Any = solver.tableau
-    stages = tableau.num_stages
-    if tableau.fsal and not stabilization.corrects:
-        return (stages - 1) * steps + 1
-    return stages * steps
+    return tableau.num_stages * steps
 
 
 def _with_dof(formulation, system, state: State):

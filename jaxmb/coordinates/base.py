@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..spatial import Pose, unskew
+from ..spatial import Pose, compose, unskew
 
 
 class Coordinates(eqx.Module):
@@ -46,7 +46,7 @@ class Coordinates(eqx.Module):
     def twist(self, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, "6"]:
         """World velocity of the centre of mass and body-frame angular velocity; linear in v."""
         pose, rate = jax.jvp(self.pose, (q,), (self.qdot(q, v),))
-        return jnp.concatenate([rate.p, unskew(pose.R.T @ rate.R)])
+        return jnp.concatenate([rate.p, unskew(compose(pose.R.T, rate.R))])
 
     def from_twist(self, q: Float[Array, " nq"], twist: Float[Array, "6"]) -> Float[Array, " nv"]:
         """The smallest speeds with that twist; motions the kind cannot have are dropped."""

@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ..errors import ModelError
-from ..spatial import Pose, rotation_about
+from ..spatial import Pose, compose, rotation_about
 from .base import Coordinates
 
 
@@ -35,7 +35,7 @@ class EulerAngles(Coordinates):
 
     def pose(self, q):
         i, j, k = self.axes
-        return Pose(q[:3], rotation_about(i, q[3]) @ rotation_about(j, q[4]) @ rotation_about(k, q[5]))
+        return Pose(q[:3], compose(compose(rotation_about(i, q[3]), rotation_about(j, q[4])), rotation_about(k, q[5])))
 
     def from_pose(self, pose):
         i, j, k = self.axes

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from ..spatial import (
     Pose,
+    dot,
     quaternion_product,
     quaternion_to_rotation,
     rotation_to_quaternion,
@@ -49,4 +50,4 @@ class Quaternion(Coordinates):
 
     def retract(self, q, dv):
         e = quaternion_product(q[3:], rotation_vector_to_quaternion(dv[3:]))
-        return jnp.concatenate([q[:3] + dv[:3], e / jnp.sqrt(jnp.dot(e, e))])
+        return jnp.concatenate([q[:3] + dv[:3], e / jnp.sqrt(dot(e, e))])

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from ..errors import ModelError
 from ..functions import of_time
 from ..ports import GROUND, anchor, direction
+from ..spatial import turn
 from .base import Force
 
 
@@ -37,4 +38,4 @@ class Applied(Force):
         (motion,) = motions
         # The port's own axes are those of the body, because its axis is z.
         R = motion.pose.R if self.frame == "body" else jnp.eye(3)
-        return ((R @ jnp.asarray(self.force(t), float), R @ jnp.asarray(self.torque(t), float)),)
+        return ((turn(R, jnp.asarray(self.force(t), float)), turn(R, jnp.asarray(self.torque(t), float))),)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..ports import Element
-from ..spatial import Motion, Pose, Vec3, skew
+from ..spatial import Motion, Pose, Vec3, cross
 
 Load = tuple[Vec3, Vec3]
 """Force (N) and torque (N m) at the origin of a port, in world axes."""
@@ -53,4 +53,4 @@ class MeasuredForce(Force):
 
 def displace(pose: Pose, dp: Vec3, dphi: Vec3) -> Pose:
     """The pose after a small displacement and turn in world axes, to first order."""
-    return Pose(pose.p + dp, pose.R + skew(dphi) @ pose.R)
+    return Pose(pose.p + dp, pose.R + cross(dphi[None, :], pose.R.T).T)

@@ -5,7 +5,7 @@ from jaxtyping import Array, Float
 
 from ..errors import ModelError
 from ..ports import pair
-from ..spatial import rotation_vector
+from ..spatial import compose, dot, rotation_vector, turn
 from .base import MeasuredForce
 
 
@@ -37,14 +37,14 @@ class Bushing(MeasuredForce):
         self.damping = _six(damping, f"Bushing('{first}', '{second}') damping")
 
     def measure(self, F, G):  # pyright: ignore[reportIncompatibleMethodOverride]
-        return jnp.concatenate([F.R.T @ (G.p - F.p), rotation_vector(F.R.T @ G.R)])
+        return jnp.concatenate([turn(F.R.T, G.p - F.p), rotation_vector(compose(F.R.T, G.R))])
 
     def magnitude(self, x, xdot, t):
-        return self.stiffness @ x + self.damping @ xdot
+        return turn(self.stiffness, x) + turn(self.damping, xdot)
 
     def energy(self, *poses):
         x = self.measure(*poses)
-        return 0.5 * jnp.dot(x, self.stiffness @ x)
+        return 0.5 * dot(x, turn(self.stiffness, x))
 
 
 def _six(value, what: str) -> Float[Array, "6 6"]:

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from ..ports import pair
+from ..spatial import dot
 from .base import MeasuredForce
 from .laws import Law, Linear, as_law
 
@@ -21,7 +22,7 @@ class PointToPoint(MeasuredForce):
 
     def measure(self, F, G):  # pyright: ignore[reportIncompatibleMethodOverride]
         d = G.p - F.p
-        l2 = jnp.dot(d, d)
+        l2 = dot(d, d)
         # At zero length the line has no direction: length 0 with derivative 0 instead of NaN.
         safe = jnp.where(l2 > 0, l2, 1.0)
         return jnp.where(l2 > 0, jnp.sqrt(safe), 0.0)[None]

@@ -5,8 +5,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from ..status import Status
 from ..terms import Terms
-from .base import Formulation, RateFormulation, Rates
+from .base import Accel, Formulation, RateFormulation, Rates, all_finite
 from .deflated import Deflated, NullSpace, null_space
 
 
@@ -38,6 +39,8 @@ def rates(
     if isinstance(formulation, Deflated):
         nearby = null_space(terms.mass, terms.J) if null is None else null
         out = formulation.particular(terms.mass, terms.J, terms.Q, gamma, nearby)
+        finite = all_finite(terms.J, terms.Q, gamma)
+        out = Accel(out.a, out.lam, Status.where(finite, out.status, Status.not_finite))
     else:
         out = formulation.solve(terms.M, terms.J, terms.Q, gamma)
     return Rates(jnp.zeros_like(out.a), out.a, out.lam, out.status)

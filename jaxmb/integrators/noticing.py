@@ -6,18 +6,24 @@ import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Float
+
+from ..status import Status, as_number
 
 
 class NoticingState(eqx.Module):
     inner: Any
-    not_finite: Bool[Array, ""]
-    """Whether the last attempted step met NaN or infinity."""
+    failure: Float[Array, ""]
+    """Number of the status of the last attempted step."""
 
 
 class Noticing(diffrax.AbstractStepSizeController):
     """Steps as `inner` does. diffrax turns NaN into an infinite error and tries smaller steps; whether a run that ended so met
-    NaN or was merely stiff is known here only."""
+    NaN, had a formulation that failed, or was merely stiff is known here only.
+
+    The last entry of the state is the integral of the formulation's status number: a step of a formulation that fails at every
+    stage changes it by dt times that number.
+    """
 
     inner: diffrax.AbstractStepSizeController
 
@@ -26,11 +32,13 @@ class Noticing(diffrax.AbstractStepSizeController):
 
     def init(self, terms, t0, t1, y0, dt0, args, func, error_order):
         t1, state = self.inner.init(terms, t0, t1, y0, dt0, args, func, error_order)
-        return t1, NoticingState(state, jnp.zeros((), bool))
+        return t1, NoticingState(state, jnp.zeros(()))
 
     def adapt_step_size(self, t0, t1, y0, y1_candidate, args, y_error, error_order, controller_state):
+        failure = (y1_candidate[-1] - y0[-1]) / (t1 - t0)
         keep, t0, t1, jump, inner, result = self.inner.adapt_step_size(
             t0, t1, y0, y1_candidate, args, y_error, error_order, controller_state.inner
         )
         finite = jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves((y1_candidate, y_error))]))
-        return keep, t0, t1, jump, NoticingState(inner, ~finite), result
+        failure = jnp.where(finite | (failure > 0), failure, as_number(Status.not_finite))
+        return keep, t0, t1, jump, NoticingState(inner, failure), result

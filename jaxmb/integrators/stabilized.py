@@ -13,7 +13,7 @@ from ..formulations.base import Formulation, RateFormulation
 from ..formulations.choice import Choice, rates, with_nonideal
 from ..formulations.deflated import NullSpace, null_space
 from ..stabilization import Stabilization
-from ..status import Status
+from ..status import Status, as_number, from_number
 from ..terms import Equations
 
 Scalar = Float[Array, ""]
@@ -35,26 +35,33 @@ class Carried(eqx.Module):
 
 
 class Field(eqx.Module):
-    """The right-hand side: y = (q, v, work), args = Carried."""
+    """The right-hand side: y = (q, v, work, failure), args = Carried. The rate of `failure` is the formulation's status as a
+    number, by which the step size controller knows why a step cannot be taken."""
 
     equations: Equations
     formulation: Formulation | RateFormulation | Choice
     stabilization: Stabilization
 
     def __call__(self, t, y, args: Carried):
-        q, v, _ = y
+        q, v, _, _ = y
         q, v = self.stabilization.field(self.equations, t, q, v, args.null, args.memory)
-        a, dv, power = self.accelerations(t, q, v, args.null)
-        return self.equations.qdot(q, v + dv), a, power
-
-    def accelerations(self, t, q, v, null: NullSpace | None):
-        """Accelerations, the correction of the speeds that move the positions, and the power of what is not conserved."""
         terms = with_nonideal(self.formulation, self.equations.terms(t, q, v), t, q, v)
-        out = rates(self.formulation, terms, self.stabilization.bias(terms), null)
+        out = rates(self.formulation, terms, self.stabilization.bias(terms), args.null)
         power = terms.power
         if self.equations.rheonomic:  # moving constraints do work: -lam' J v = lam' Phi_t where Phi_dot = 0
             power = power - jnp.dot(out.lam, terms.J @ v)
-        return out.a, out.dv, power
+        # With a = 0 for a failure, the stages after it fail alike and not for its NaN.
+        failed = out.status != Status.successful
+        a, dv, power = (jnp.where(failed, 0.0, x) for x in (out.a, out.dv, power))
+        return self.equations.qdot(q, v + dv), a, power, jax.lax.stop_gradient(as_number(out.status))
+
+
+class FieldTerm(diffrax.ODETerm):
+    """An ODETerm whose slope at the end of a step is not kept for the next one: a correction in between changes it, and without
+    that possibility the right-hand side is compiled once instead of twice."""
+
+    def is_vf_expensive(self, t0, t1, y, args):
+        return True
 
 
 class StabilizedState(eqx.Module):
@@ -70,8 +77,7 @@ class StabilizedState(eqx.Module):
 class Stabilized(diffrax.AbstractAdaptiveSolver):
     """Steps the inner solver, corrects, refreshes the null space, and watches for singular configurations.
 
-    The error estimate is the inner solver's, taken before the correction. When a step is corrected, its last slope no longer
-    belongs to its end, so first-same-as-last solvers are made to evaluate it again.
+    The error estimate is the inner solver's, taken before the correction.
     """
 
     inner: diffrax.AbstractSolver
@@ -111,24 +117,27 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
     def step(self, terms, t0, t1, y0, args, solver_state, made_jump):
         carried = solver_state.carried
         equations = self.field.equations
-        jump = True if self.stabilization.corrects else made_jump
-        y1, error, dense, inner, result = self.inner.step(terms, t0, t1, y0, carried, solver_state.inner, jump)
-        q, v, work = y1
+        y1, error, dense, inner, result = self.inner.step(terms, t0, t1, y0, carried, solver_state.inner, made_jump)
+        q, v, work, failure = y1
+        failed = failure > y0[-1]
+        q, v = (jnp.where(failed, jnp.nan, x) for x in (q, v))
         t1 = jnp.asarray(t1, float)
         # One evaluation serves the correction, the null space and the watch: what the correction moves is negligible there.
         at_end = equations.terms(t1, q, v)
         null = null_space(at_end.mass, at_end.J, carried.null.D)
         status, too_far = self._watch(y0[0], q, at_end.J, carried.null, null)
         if error is not None:
-            error = jax.tree.map(lambda e: jnp.where(too_far, REJECTED, e), error)
+            error = jax.tree.map(lambda e: jnp.where(failed, jnp.inf, jnp.where(too_far, REJECTED, e)), error)
         iterations, memory = jnp.zeros((), int), carried.memory
         if self.stabilization.corrects:
             corrected = self.stabilization.correct(equations, t1, q, v, at_end, null, carried.memory)
             q, v, memory, iterations = corrected.q, corrected.v, corrected.memory, corrected.iterations
-            y1 = (q, v, work)
+            y1 = (q, v, work, failure)
             dense = {**dense, "y1": y1}
             violation = jnp.max(jnp.abs(equations.terms(t1, q, v).Phi), initial=0.0)
             status = Status.where(violation < RESTORED, status, Status.constraint_violation)
+        if not self.adaptive:  # such a step cannot be taken again
+            status = Status.where(failed, from_number((failure - y0[-1]) / (t1 - t0)), status)
         ok = status == Status.successful
         result = diffrax.RESULTS.where(ok, result, diffrax.RESULTS.nonlinear_divergence)  # pyright: ignore[reportArgumentType]
         state = StabilizedState(

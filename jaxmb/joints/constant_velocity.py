@@ -5,7 +5,7 @@ from typing import ClassVar
 import jax.numpy as jnp
 
 from ..ports import GROUND, Anchor, Port, replace
-from ..spatial import Mat3, Pose, Vec3, skew
+from ..spatial import Mat3, Pose, Vec3, dot, skew
 from .base import Joint
 from .primitives import coincide
 
@@ -32,7 +32,7 @@ class ConstantVelocity(Joint):
         return replace(joint, ports=(first, Port(second.body, Pose(G.p, R_WB.T @ R_WG))))
 
     def residual(self, F, G, t):
-        return jnp.concatenate([coincide(F, G), 0.5 * (jnp.dot(F.y, G.x) - jnp.dot(F.x, G.y))[None]])
+        return jnp.concatenate([coincide(F, G), 0.5 * (dot(F.y, G.x) - dot(F.x, G.y))[None]])
 
 
 def _shortest_turn(z: Vec3) -> Mat3:

@@ -4,9 +4,8 @@ from typing import ClassVar
 
 import jax.numpy as jnp
 
-from ..spatial import angle_about_z
 from .base import Joint
-from .primitives import parallel1, parallel2, perpendicular2
+from .primitives import angle, parallel1, parallel2, perpendicular2
 
 
 class Cylindrical(Joint):
@@ -19,4 +18,4 @@ class Cylindrical(Joint):
         return jnp.concatenate([parallel2(F, G), parallel1(F, G)])
 
     def measure(self, F, G):
-        return jnp.concatenate([angle_about_z(F.R.T @ G.R)[None], perpendicular2(F.z, F, G)])
+        return jnp.concatenate([angle(F, G)[None], perpendicular2(F.z, F, G)])

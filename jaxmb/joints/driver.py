@@ -10,10 +10,10 @@ from jaxtyping import ArrayLike
 from ..errors import ModelError
 from ..functions import of_time
 from ..ports import GROUND, anchor, direction, replace
-from ..spatial import angle_about_z, wrap
+from ..spatial import wrap
 from .base import Joint
 from .measured import Measured
-from .primitives import perpendicular2
+from .primitives import angle, perpendicular2
 
 
 class Driver(Joint):
@@ -71,5 +71,5 @@ class BodyDriver(Joint):
 
     def residual(self, F, G, t):
         if self.rotation:
-            return wrap(angle_about_z(F.R.T @ G.R) - self.function(t))[None]
+            return wrap(angle(F, G) - self.function(t))[None]
         return perpendicular2(F.z, F, G) - jnp.reshape(self.function(t), (1,))

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import jax.numpy as jnp
 
-from ..spatial import unskew
+from ..spatial import compose, unskew
 from .base import Joint
 from .primitives import coincide
 
@@ -15,4 +15,4 @@ class Fixed(Joint):
     rows: ClassVar[tuple[str, ...]] = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 
     def residual(self, F, G, t):
-        return jnp.concatenate([coincide(F, G), unskew(F.R.T @ G.R)])
+        return jnp.concatenate([coincide(F, G), unskew(compose(F.R.T, G.R))])

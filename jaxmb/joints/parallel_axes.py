@@ -2,9 +2,8 @@
 
 from typing import ClassVar
 
-from ..spatial import angle_about_z
 from .base import Joint
-from .primitives import parallel1
+from .primitives import angle, parallel1
 
 
 class ParallelAxes(Joint):
@@ -17,4 +16,4 @@ class ParallelAxes(Joint):
         return parallel1(F, G)
 
     def measure(self, F, G):
-        return angle_about_z(F.R.T @ G.R)[None]
+        return angle(F, G)[None]

@@ -4,9 +4,8 @@ from typing import ClassVar
 
 import jax.numpy as jnp
 
-from ..spatial import angle_about_z
 from .base import Joint
-from .primitives import parallel1, perpendicular2
+from .primitives import angle, parallel1, perpendicular2
 
 
 class PlanarJoint(Joint):
@@ -21,4 +20,4 @@ class PlanarJoint(Joint):
 
     def measure(self, F, G):
         x, y = perpendicular2(F.x, F, G), perpendicular2(F.y, F, G)
-        return jnp.concatenate([x, y, angle_about_z(F.R.T @ G.R)[None]])
+        return jnp.concatenate([x, y, angle(F, G)[None]])

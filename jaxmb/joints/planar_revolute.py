@@ -2,9 +2,8 @@
 
 from typing import ClassVar
 
-from ..spatial import angle_about_z
 from .base import Joint
-from .primitives import coincide
+from .primitives import angle, coincide
 
 
 class PlanarRevolute(Joint):
@@ -20,4 +19,4 @@ class PlanarRevolute(Joint):
         return coincide(F, G)[:2]
 
     def measure(self, F, G):
-        return angle_about_z(F.R.T @ G.R)[None]
+        return angle(F, G)[None]

@@ -4,9 +4,8 @@ from typing import ClassVar
 
 import jax.numpy as jnp
 
-from ..spatial import angle_about_z
 from .base import Joint
-from .primitives import coincide, parallel1
+from .primitives import angle, coincide, parallel1
 
 
 class Revolute(Joint):
@@ -19,4 +18,4 @@ class Revolute(Joint):
         return jnp.concatenate([coincide(F, G), parallel1(F, G)])
 
     def measure(self, F, G):
-        return angle_about_z(F.R.T @ G.R)[None]
+        return angle(F, G)[None]

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..errors import ModelError, is_concrete
-from ..spatial import angle_about_z, wrap
+from ..spatial import wrap
 from .base import Joint
-from .primitives import parallel1, parallel2, perpendicular2
+from .primitives import angle, parallel1, parallel2, perpendicular2
 
 
 class Screw(Joint):
@@ -37,4 +37,4 @@ class Screw(Joint):
         return jnp.concatenate([parallel2(F, G), parallel1(F, G), thread[None]])
 
     def measure(self, F, G):
-        return jnp.concatenate([angle_about_z(F.R.T @ G.R)[None], perpendicular2(F.z, F, G)])
+        return jnp.concatenate([angle(F, G)[None], perpendicular2(F.z, F, G)])

