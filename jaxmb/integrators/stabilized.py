@@ -135,7 +135,8 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
             y1 = (q, v, work, failure)
             dense = {**dense, "y1": y1}
             violation = jnp.max(jnp.abs(equations.terms(t1, q, v).Phi), initial=0.0)
-            status = Status.where(violation < RESTORED, status, Status.constraint_violation)
+            fine = (violation < RESTORED) | ~self.stabilization.restores
+            status = Status.where(fine, status, Status.constraint_violation)
         if not self.adaptive:  # such a step cannot be taken again
             status = Status.where(failed, from_number((failure - y0[-1]) / (t1 - t0)), status)
         ok = status == Status.successful

@@ -1,3 +1,4 @@
+from .alternatives import Alternatives as Alternatives
 from .base import NoStabilization as NoStabilization
 from .base import Stabilization as Stabilization
 from .baumgarte import Baumgarte as Baumgarte

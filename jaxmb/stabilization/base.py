@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from ..formulations.deflated import NullSpace
 from ..terms import Equations, Terms
@@ -24,6 +24,11 @@ class Stabilization(eqx.Module):
 
     corrects: ClassVar[bool] = False
     """Whether `correct` does anything."""
+
+    @property
+    def restores(self) -> Bool[Array, ""]:
+        """Whether a violation that is left after `correct` is a failure."""
+        return jnp.asarray(self.corrects)
 
     def bias(self, terms: Terms) -> Float[Array, " m"]:
         """The gamma that the formulation is given."""

@@ -35,7 +35,7 @@ def test_every_cell_is_measured_and_failures_say_why(result):
 
 def test_table_csv_and_json_hold_the_same(result, tmp_path):
     text = str(result)
-    assert "door" in text and "refused: redundant" in text and "UdwadiaKalaba" in text
+    assert "door" in text and "KKT: redundant" in text and "UdwadiaKalaba" in text
     assert len(result.to_csv().splitlines()) == 1 + len(result.cells)
     loaded = json.loads(result.to_json())
     assert loaded["cells"][0]["error"] is None and loaded["cells"][1]["status"] == "successful"
