@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float
 
 from .formulations.base import minimum_norm
 from .formulations.choice import rates, with_nonideal
-from .formulations.deflated import Deflated, null_space, row_scale, schur
+from .formulations.deflated import Deflated, null_space
 from .kinematics import Ride
 from .packed import Packed, joint_terms
 from .spatial import cross, turn
@@ -107,9 +107,9 @@ def reactions(system, t, q, v, lam) -> dict[str, list[Reaction]]:
     """Reactions of every joint, one for each of its ports, in world axes."""
     equations = system.equations()
     terms = equations.terms(t, q, v)
-    null = null_space(terms.mass, terms.J)
+    null = null_space(terms.J)
     # Null vectors of J' itself, of unit length or zero.
-    basis = row_scale(schur(terms.mass, terms.J)[0])[:, None] * null.N
+    basis = null.D[:, None] * null.N
     length = jnp.sqrt(jnp.sum(basis**2, axis=0))
     basis = basis / jnp.where(length > 0, length, 1.0)[None, :]
     names, out = tuple(system.joints), {}

@@ -1,7 +1,8 @@
 """Gradients through builder, assembly, redundant solve and integrator: reverse = forward = central differences.
 
-Fixed steps make the run itself a smooth function, so that differences are exact to rounding. All exact formulations are in one
-compiled program (`Choice`), chosen by a number.
+Fixed steps make the run itself a smooth function, so that differences are exact to rounding. The rule differentiates the
+equations and not what a finite step leaves of them: with steps of 0.05 s that shows (1e-6), with half of it no longer. All exact
+formulations are in one compiled program (`Choice`), chosen by a number.
 """
 
 import functools
@@ -20,7 +21,7 @@ from .models import parallelogram, spatial_loop
 
 MODELS = {  # builder, its parameters (mass, length, stiffness, initial angle), degrees of freedom, point that is watched
     "redundant": (spatial_loop, (1.0, 1.5, 20.0, 1.2), 1, ("coupler", "end")),
-    "symmetric": (parallelogram, (1.0, 1.0, 20.0, 0.9), 1, ("coupler", "end")),
+    "symmetric": (parallelogram, (1.0, 1.0, 20.0, -0.9), 1, ("coupler", "end")),
 }
 # The direct ones refuse these mechanisms, which are redundant.
 NAMES = [type(f).__name__ for f in mb.EXACT_FORMULATIONS if f.tolerates_redundancy]
@@ -40,8 +41,8 @@ def programs(name):
     def outcome(p, number, gradient):
         system, state = build(*p)
         sol = mb.simulate(
-            system, state, t1=0.5, dt=0.05, solver=diffrax.Dopri5(), formulation=Choice(members, number), gradient=gradient,
-            max_steps=64,
+            system, state, t1=0.5, dt=0.025, solver=diffrax.Dopri5(), formulation=Choice(members, number), gradient=gradient,
+            max_steps=32,
         )  # fmt: skip
         x = sol.final.point(body, point)
         return x[0] + 2.0 * x[1]
@@ -65,7 +66,7 @@ def differences(name):
     return np.array(out)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("number", range(len(NAMES)), ids=NAMES)
 def test_reverse_equals_forward_equals_differences(number, name):

@@ -75,7 +75,7 @@ def _close(system: System, t, q, v):
 
     def newton(equations, q):
         terms = equations.terms(t, q, jnp.zeros_like(v))
-        null = null_space(terms.mass, terms.J)
+        null = null_space(terms.J)
         return equations.retract(q, Deflated().particular(terms.mass, terms.J, jnp.zeros_like(v), -terms.Phi, null).a)
 
     frozen, rough = jax.lax.stop_gradient((equations, q))
@@ -101,7 +101,7 @@ def _move(system: System, t, q, v, rates):
     wanted = jnp.zeros_like(terms.Phi)
     for name, rate in rates.items():
         wanted = wanted.at[equations.row_names.index(f"{_held(name)}.drive")].set(rate)
-    null = null_space(terms.mass, terms.J)
+    null = null_space(terms.J)
     return v + Deflated().particular(terms.mass, terms.J, jnp.zeros_like(v), wanted - terms.Phi_dot, null).a
 
 

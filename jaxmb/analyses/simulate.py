@@ -115,7 +115,7 @@ def _run(
     equations = system.equations()
     t0, q, v = state.t, state.q, state.v
     terms = equations.terms(t0, q, v)
-    null = null_space(terms.mass, terms.J)
+    null = null_space(terms.J)
     memory = stabilization.start(equations, t0, q, v)
     field = Field(equations, formulation, stabilization)
     started = _start_status(terms)
@@ -200,7 +200,7 @@ def _final_status(started: Status, result, end_state, noticed) -> Status:
     failed = (watched == Status.successful) & (result != diffrax.RESULTS.successful) & (noticed.failure > 0)
     status = Status.where(failed, from_number(noticed.failure), status)
     # Near a singular rotation the speeds become infinite, so steps collapse before it is passed, or leave the constraints.
-    broken = failed | (status == Status.step_collapse) | (status == Status.constraint_violation)
+    broken = failed | (status == Status.step_collapse) | (status == Status.singular_configuration)
     locked = (end_state.regularity < LOCKED) & broken
     status = Status.where(locked, Status.coordinate_singularity, status)
     return Status.where(started == Status.successful, status, started)
@@ -210,7 +210,7 @@ def _correct_saved(equations, stabilization, t, q, v):
     """States between steps are interpolated; they are put on the constraints as the steps are."""
     terms = equations.terms(t, q, v)
     memory = stabilization.start(equations, t, q, v)
-    corrected = stabilization.correct(equations, t, q, v, terms, null_space(terms.mass, terms.J), memory)
+    corrected = stabilization.correct(equations, t, q, v, terms, null_space(terms.J), memory)
     return corrected.q, corrected.v
 
 

@@ -37,7 +37,7 @@ def rates(
     if isinstance(formulation, RateFormulation):
         return formulation.rates(terms.M, terms.J, terms.Q, gamma, terms.Phi, terms.Phi_dot)
     if isinstance(formulation, Deflated):
-        nearby = null_space(terms.mass, terms.J) if null is None else null
+        nearby = null_space(terms.J) if null is None else null
         out = formulation.particular(terms.mass, terms.J, terms.Q, gamma, nearby)
         finite = all_finite(terms.J, terms.Q, gamma)
         out = Accel(out.a, out.lam, Status.where(finite, out.status, Status.not_finite))

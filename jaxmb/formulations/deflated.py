@@ -14,19 +14,22 @@ from .base import Accel, Formulation, minimum_norm
 
 Mass = BlockDiagonal | Float[Array, "n n"]
 
-#: Eigenvalues of the scaled S below this count as zero; they are squares of singular values.
+#: Eigenvalues of D J J' D below this fraction of the largest count as zero; they are squares of singular values.
 NULL_TOLERANCE = 1e-9
 
 
 class NullSpace(eqx.Module):
-    """What is carried along a run: the singular vectors of D J M^-1/2 (D makes the rows of equal weight)."""
+    """What is carried along a run: the singular vectors of D J (D makes the rows of equal weight).
+
+    Masses do not enter: they would make the values of a slender body that spins change with its angle.
+    """
 
     N: Float[Array, "m m"]
-    """Orthonormal left null vectors of the scaled S; zero columns where there are none."""
+    """Orthonormal left null vectors of D J; zero columns where there are none."""
     U: Float[Array, "m m"]
     """Left singular vectors."""
     Y: Float[Array, "n m"]
-    """Right singular vectors as speeds, zero columns for the null ones: U' D J Y is the diagonal of singular values."""
+    """Right singular vectors, zero columns for the null ones: U' D J Y is the diagonal of singular values."""
     sigma: Float[Array, " m"]
     """Singular values, 0 for the null ones."""
     null: Bool[Array, " m"]
@@ -38,6 +41,11 @@ class NullSpace(eqx.Module):
     def deficiency(self) -> Int[Array, ""]:
         """Number of redundant rows."""
         return jnp.sum(self.null)
+
+    @property
+    def smallest(self) -> Float[Array, ""]:
+        """The smallest singular value that is not null."""
+        return jnp.min(jnp.where(self.null, jnp.inf, self.sigma), initial=jnp.inf)
 
     def crossing(self, J: Float[Array, "m n"]) -> tuple[Bool[Array, ""], Float[Array, ""]]:
         """Whether a singular value seems to have passed zero on the way from where this was found to J here, and how much J
@@ -77,16 +85,16 @@ def row_scale(S: Float[Array, "m m"]) -> Float[Array, " m"]:
     return jnp.where(diagonal > 0, jax.lax.rsqrt(jnp.where(diagonal > 0, diagonal, 1.0)), 1.0)
 
 
-def null_space(M: Mass, J: Float[Array, "m n"], D: Float[Array, " m"] | None = None) -> NullSpace:
+def null_space(J: Float[Array, "m n"], D: Float[Array, " m"] | None = None) -> NullSpace:
     """The null space by an eigenvalue decomposition. It has no derivative: solutions do not depend on the basis."""
-    M, J = jax.lax.stop_gradient((M, J))
-    S, W = schur(M, J)
-    D = row_scale(S) if D is None else D
-    eigenvalues, U = jnp.linalg.eigh(D[:, None] * S * D[None, :])
+    J = jax.lax.stop_gradient(J)
+    D = row_scale(J @ J.T) if D is None else D
+    DJ = D[:, None] * J
+    eigenvalues, U = jnp.linalg.eigh(DJ @ DJ.T)
     null = eigenvalues < NULL_TOLERANCE * jnp.max(eigenvalues, initial=0.0)
     sigma = jnp.sqrt(jnp.where(null, 1.0, eigenvalues))
     keep = jnp.where(null, 0.0, 1.0)
-    Y = W.T @ (D[:, None] * U) * (keep / sigma)[None, :]
+    Y = DJ.T @ U * (keep / sigma)[None, :]
     return NullSpace(N=U * (1.0 - keep)[None, :], U=U, Y=Y, sigma=keep * sigma, null=null, D=D)
 
 
@@ -104,7 +112,7 @@ class Deflated(Formulation):
 
     def solve(self, M: Mass, J, Q, gamma, null: NullSpace | None = None) -> Accel:  # pyright: ignore
         """As for every formulation; M may also be `BlockDiagonal`, and `null` the null space found nearby."""
-        out = self.particular(M, J, Q, gamma, null_space(M, J) if null is None else null)
+        out = self.particular(M, J, Q, gamma, null_space(J) if null is None else null)
         return Accel(out.a, minimum_norm(J, out.lam), out.status)
 
     def particular(self, M: Mass, J, Q, gamma, null: NullSpace) -> Accel:
@@ -117,18 +125,18 @@ class Deflated(Formulation):
 
         def algorithm(_, b):
             force, rhs = b
-            return deflated_solve(M, J, force, rhs, null.N)
+            return deflated_solve(M, J, force, rhs, null.D[:, None] * null.N)
 
         a, lam = jax.lax.custom_linear_solve(K, (Q, gamma), algorithm, symmetric=True)
         status = Status.where(jnp.all(jnp.isfinite(a)), Status.successful, Status.not_unique)
         return Accel(a, lam, status)
 
     def _solve(self, M, J, Q, gamma) -> Accel:
-        return self.particular(M, J, Q, gamma, null_space(M, J))
+        return self.particular(M, J, Q, gamma, null_space(J))
 
 
 def deflated_solve(M: Mass, J, Q, gamma, N):
-    """a and a multiplier of M a + J' lam = Q, J a = gamma."""
+    """a and a multiplier of M a + J' lam = Q, J a = gamma; the columns of N span the null space of J'."""
     if isinstance(M, BlockDiagonal) and M.inverses is not None:
         W = M.inverse_times(J)
         a_free = M.inverse_times(Q[None])[0]
@@ -139,6 +147,9 @@ def deflated_solve(M: Mass, J, Q, gamma, N):
         a_free = jsp.linalg.cho_solve(factor, Q + c * (J.T @ gamma))
     S = W @ J.T
     D = row_scale(S)
-    factor = jsp.linalg.cho_factor(D[:, None] * S * D[None, :] + N @ N.T)
+    fill = N / D[:, None]
+    length = jnp.sum(fill**2, axis=0)
+    fill = fill * jnp.where(length > 0, jax.lax.rsqrt(jnp.where(length > 0, length, 1.0)), 0.0)[None, :]
+    factor = jsp.linalg.cho_factor(D[:, None] * S * D[None, :] + fill @ fill.T)
     lam = D * jsp.linalg.cho_solve(factor, D * (J @ a_free - gamma))
     return a_free - W.T @ lam, lam

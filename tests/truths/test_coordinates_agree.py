@@ -22,7 +22,7 @@ def poses(kind, t1):
     return np.asarray(found.p), np.asarray(found.R)
 
 
-@pytest.mark.parametrize("t1", [1.0, pytest.param(10.0, marks=pytest.mark.long)])
+@pytest.mark.parametrize("t1", [1.0, pytest.param(10.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", [mb.EulerAngles("zxz"), mb.EulerParameters()], ids=["zxz", "euler-parameters"])
 def test_mcpherson_strut_moves_alike(kind, t1):
     for found, wanted in zip(poses(kind, t1), poses(mb.Quaternion(), t1), strict=True):

@@ -88,7 +88,7 @@ def test_constraints_and_energy(run, name):
     assert tight.energy_error < 3e-10 * tight.energy_scale
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("t1", [1.0, 10.0])
 def test_flyball_governor(run, t1):
     """Its stiffness, not its accuracy, makes it slow: 37,000 steps."""

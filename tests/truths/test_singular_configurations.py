@@ -39,7 +39,7 @@ def assert_stops(solution, mechanism, tolerance):
     assert bool((solution.status == mb.Status.singular_configuration) | (solution.status == mb.Status.rank_change)), (
         reached
     )
-    assert 0.6 * mechanism.singular_at < reached < mechanism.singular_at + 1e-3
+    assert 0.6 * mechanism.singular_at < reached < mechanism.singular_at + 1e-4 + 10 * tolerance
     after = reference["t"] > reached
     assert np.all(np.isnan(solution.q[after])) and np.all(np.isnan(solution.v[after]))
     assert np.all(np.isfinite(solution.q[~after]))
@@ -56,7 +56,7 @@ def test_stops_at_the_first_singular_configuration(solve, name, solver):
         assert_stops(solve(name, tolerance, solver), get_mechanism(name), tolerance)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["Dopri8", "Tsit5", "Dopri5"])
 @pytest.mark.parametrize("name", ["n-four-bar-10", "four-bar-case-1-60deg", "four-bar-case-1-reversed", *SINGULAR])
 def test_stops_at_the_first_singular_configuration_of_others(solve, name, solver):
@@ -65,13 +65,13 @@ def test_stops_at_the_first_singular_configuration_of_others(solve, name, solver
 
 
 @pytest.mark.parametrize("windows", [1, 2, 10, 40])
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_catalog_knows_the_time(windows):
     at = truth.quarter_turn(1.0, truth.n_four_bar_constant(windows))
     assert get_mechanism(f"n-four-bar-{windows}").singular_at == pytest.approx(at, abs=1e-4)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_three_squares_at_any_speed():
     """Three singular values vanish at once, in a fifth of a second or a half."""
     system = n_four_bar(windows=3)
@@ -85,7 +85,7 @@ def test_three_squares_at_any_speed():
 
 
 @pytest.mark.parametrize("name", REGULAR)
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_false_alarm(solve, name):
     for tolerance in (1e-3, 1e-6):
         assert solve(name, tolerance).message == "Reached the end."
@@ -93,13 +93,13 @@ def test_no_false_alarm(solve, name):
 
 @pytest.mark.parametrize("solver", ["Tsit5", "Dopri5"])
 @pytest.mark.parametrize("name", ["simple-pendulum", "four-bar-case-2-gravity"])
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_false_alarm_with_other_solvers(solve, name, solver):
     for tolerance in (1e-3, 1e-6, 1e-10):
         assert solve(name, tolerance, solver).message == "Reached the end."
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["Tsit5", "Dopri5"])
 @pytest.mark.parametrize("name", REGULAR)
 def test_no_false_alarm_with_other_solvers_anywhere(solve, name, solver):
@@ -145,7 +145,7 @@ def sling():
 
 
 @pytest.mark.parametrize("build", [flywheel, propeller, top, sling])
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_false_alarm_for_what_spins(build):
     """Its constraint directions turn far in a step, but nothing is singular."""
     system, state = build()
@@ -154,7 +154,7 @@ def test_no_false_alarm_for_what_spins(build):
         assert sol.message == "Reached the end.", tolerance
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_spins_is_not_made_slow():
     """Watching may limit a loose run to a few steps a turn, but must not cost a tight one any."""
     system, state = propeller()
@@ -164,7 +164,7 @@ def test_what_spins_is_not_made_slow():
 
 
 @pytest.mark.parametrize("ground", [1.99, 1.999, 2.01])
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_false_alarm_at_a_near_miss(ground):
     """Nearly a parallelogram: it passes close to the singular configuration, turns sharply there, and is never in it."""
     t = get_mechanism("four-bar-case-2").read_reference()["t"]
@@ -177,7 +177,7 @@ def test_no_false_alarm_at_a_near_miss(ground):
     np.testing.assert_allclose(sol.q, exact.q, atol=1e-2)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_fixed_steps_stop_too():
     system = n_four_bar(windows=1)
     at = truth.quarter_turn(1.0, truth.n_four_bar_constant(1))
