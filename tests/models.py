@@ -28,22 +28,24 @@ def spatial_loop(mass=1.0, length=1.5, stiffness=20.0, angle=1.2):
     return system, mb.assemble_state(system, hold={"A": angle})
 
 
-def parallelogram(mass=1.0, length=1.0, stiffness=20.0, angle=0.9):
-    """Three equal cranks on one coupler, all hinges spatial: symmetric, so singular values repeat, and doubly redundant."""
+def parallelogram(mass=1.0, length=1.0, stiffness=20.0, angle=0.9, cranks=(0.0, 1.0, 2.0), planar=False):
+    """Three equal cranks on one coupler, all hinges spatial: symmetric, so singular values repeat, and doubly redundant. With two
+    cranks and `planar` bodies it is as symmetric, and its rows are independent."""
     c, s = jnp.cos(angle), jnp.sin(angle)
     tip = length * jnp.stack([c, s, jnp.zeros(())])
     bodies, joints = {}, {}
-    feet = [jnp.array([x, 0.0, 0.0]) for x in (0.0, 1.0, 2.0)]
-    bodies["coupler"] = mb.rod(feet[0] + tip, feet[2] + tip, mass=mass)
+    feet = [jnp.array([x, 0.0, 0.0]) for x in cranks]
+    hinge = mb.PlanarRevolute if planar else mb.Revolute
+    bodies["coupler"] = mb.rod(feet[0] + tip, feet[-1] + tip, mass=mass)
     for k, foot in enumerate(feet):
         bodies[f"crank{k}"] = mb.rod(foot, foot + tip, mass=mass)
-        joints[f"foot{k}"] = mb.Revolute("ground", f"crank{k}", point=foot)
-        joints[f"head{k}"] = mb.Revolute(f"crank{k}", "coupler", point=foot + tip)
+        joints[f"foot{k}"] = hinge("ground", f"crank{k}", point=foot)
+        joints[f"head{k}"] = hinge(f"crank{k}", "coupler", point=foot + tip)
     forces = {
         "gravity": mb.Gravity((0, -9.81, 0)),
         "spring": mb.spring("ground", "coupler", stiffness=stiffness, free_length=0.5, at=(1.0, -0.5, 0), to="middle"),
     }
-    system = mb.System(bodies, joints, forces)
+    system = mb.System(bodies, joints, forces, coordinates=mb.Planar() if planar else mb.Quaternion())
     return system, system.state()
 
 
