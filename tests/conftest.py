@@ -35,3 +35,11 @@ def without_type_checks():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def without_compilation_cache():
+    """Compilation is measured, so nothing may come from JAXMB_TEST_CACHE."""
+    jax.config.update("jax_enable_compilation_cache", False)
+    yield
+    jax.config.update("jax_enable_compilation_cache", True)
