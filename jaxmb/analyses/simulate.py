@@ -14,9 +14,10 @@ from ..formulations.base import RANK_TOLERANCE, Formulation, RateFormulation
 from ..formulations.choice import Choice
 from ..formulations.deflated import Deflated, null_space
 from ..formulations.null_space import NullSpaceFormulation
+from ..integrators.field import Carried, Field, FieldTerm
 from ..integrators.noticing import Noticing
 from ..integrators.progress import BarMeter
-from ..integrators.stabilized import Carried, Field, FieldTerm, Stabilized
+from ..integrators.stabilized import Stabilized
 from ..ports import replace
 from ..solution import Solution, Stats
 from ..stabilization import Projection, Stabilization

@@ -1,12 +1,10 @@
 """The solver that wraps another one: what it must not break."""
 
 import diffrax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxmb as mb
-from jaxmb.integrators.stabilized import Trend
 
 from ..models import door, pendulum
 
@@ -36,16 +34,3 @@ def test_three_hinges_on_a_door_count_as_constant_rank():
     sol = mb.simulate(system, state, t1=7.0, rtol=1e-4, atol=1e-4)
     assert bool(sol.ok), "more than a turn at loose tolerance is no singular configuration"
     assert abs(float(sol.joint("hinge2").angle[-1]) - (7.0 - 2 * np.pi)) < 1e-3
-
-
-def test_a_trend_foresees_a_parabola_and_is_never_more_hopeful_than_a_line():
-    def value(t, bend):
-        return 1.0 + 0.3 * t + bend * t**2
-
-    for bend in (-1.0, 1.0):
-        trend = Trend(jnp.zeros(()), jnp.zeros(()), jnp.zeros(()))
-        for start, end in ((0.0, 0.1), (0.1, 0.3)):
-            trend = trend.after(jnp.asarray(value(end, bend) - value(start, bend)), end - start)
-        line = 0.5 * (value(0.3, bend) - value(0.1, bend)) / 0.2
-        expected = value(0.8, bend) - value(0.3, bend) if bend < 0 else line
-        assert abs(trend.ahead(0.5) - expected) < 1e-12
