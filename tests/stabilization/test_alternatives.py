@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import jaxmb as mb
 from jaxmb.analyses import simulate as module
@@ -12,6 +13,7 @@ from ..models import door
 MEMBERS = (mb.NoStabilization(), mb.Baumgarte(5.0, 5.0), mb.CoordinatePartitioning(), mb.Projection())
 
 
+@pytest.mark.slow
 def test_each_is_itself_and_one_program_serves_all():
     system = door()
     state = system.state(omega={"door": (0, 0, 0.5)}, velocity={"door": (0, 0.225, 0)})
