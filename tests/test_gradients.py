@@ -77,8 +77,9 @@ def test_reverse_equals_forward_equals_differences(name, number):
     assert np.max(np.abs(forward(p, k) - expected) / scale) < 1e-6
 
 
+@pytest.mark.slow
 def test_default_gradient_on_a_redundant_loop():
-    """What the quick start does, in the default suite: one reverse-mode gradient against central differences."""
+    """What the quick start does: one reverse-mode gradient against central differences."""
 
     def outcome(length):
         system, state = spatial_loop(length=length)

@@ -55,10 +55,11 @@ class Watch(eqx.Module):
             crossed = crossed & (jnp.maximum(jnp.abs(rise), jnp.abs(expected)) > TURNS * s0)
         near = change < (SURE if adaptive else SURE_FIXED)
         fallen = (s1 < GONE * self.start) & (rise < 0)
-        status = Status.where(after.deficiency == before.deficiency, Status.successful, Status.rank_change)
+        same_rank = after.deficiency == before.deficiency
+        status = Status.where(same_rank, Status.successful, Status.rank_change)
         status = Status.where((crossed & near) | fallen, Status.singular_configuration, status)
         too_far = (crossed & ~near) | (s0 + jnp.minimum(rise, expected) < DIVE * s0)
-        return status, too_far & adaptive, self.after(rise, dt)
+        return status, too_far & same_rank & adaptive, self.after(rise, dt)
 
 
 def watch(null: NullSpace) -> Watch:

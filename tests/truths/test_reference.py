@@ -34,6 +34,10 @@ DIGITS = {
     "slider-crank-free": 10,
 }
 
+#: Those of the default suite; the others are longer than it allows.
+DEFAULT = ("mcpherson-overconstrained", "bricard", "four-bar-case-1", "n-four-bar-2", "simple-pendulum")
+NAMES = [pytest.param(name, marks=() if name in DEFAULT else pytest.mark.slow) for name in DIGITS]
+
 #: Columns whose file has fewer digits than the others of it.
 COLUMN_DIGITS = {("spatial-four-bar", "E_dissipated"): 5}
 
@@ -66,17 +70,17 @@ def assert_agrees(name, run, tolerance):
     assert not wrong
 
 
-@pytest.mark.parametrize("name", DIGITS)
+@pytest.mark.parametrize("name", NAMES)
 def test_eight_digits_at_1e_10(run, name):
     assert_agrees(name, run(name, 1e-10), 1e-8)
 
 
-@pytest.mark.parametrize("name", DIGITS)
+@pytest.mark.parametrize("name", NAMES)
 def test_all_trusted_digits_at_1e_13(run, name):
     assert_agrees(name, run(name, 1e-13), 10.0 ** -DIGITS[name])
 
 
-@pytest.mark.parametrize("name", DIGITS)
+@pytest.mark.parametrize("name", NAMES)
 def test_constraints_and_energy(run, name):
     result = run(name, 1e-10)
     assert np.nanmax(result.violation.position) < 1e-10
@@ -95,11 +99,13 @@ def test_flyball_governor(run, t1):
     assert_agrees("flyball-governor", run("flyball-governor", 1e-10, t1=t1), 1e-8)
 
 
+@pytest.mark.slow
 def test_five_minutes_of_a_free_slider_crank(run):
     """After 91 turns the error has grown with time; the file itself is 4e-10 s late or early."""
     assert_agrees("slider-crank-free-long", run("slider-crank-free-long", 1e-12), 3e-9)
 
 
+@pytest.mark.slow
 def test_initial_accelerations_of_the_mcpherson_strut(run):
     """Of the centres of mass and angular, in world axes."""
     wanted = {
@@ -116,12 +122,14 @@ def test_initial_accelerations_of_the_mcpherson_strut(run):
             np.testing.assert_allclose(starting[body][1], angular, rtol=3e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_redundant_hinge_changes_nothing_that_is_unique(run):
     simple, doubled = run("mcpherson-simplified", 1e-13), run("mcpherson-overconstrained", 1e-13)
     for column, x in simple.outputs.items():
         np.testing.assert_allclose(doubled.outputs[column], x, rtol=0, atol=1e-10 * max(1.0, np.abs(x).max()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance, allowed", [(1e-10, 3e-8), (1e-13, 1e-10)])
 def test_slider_crank_is_planar_and_right(run, tolerance, allowed):
     """It has no file: an equation of its crank angle is the truth. It hardly moves (0.06 rad/s, 5 steps in 2 s), so that

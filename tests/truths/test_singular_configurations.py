@@ -49,7 +49,7 @@ def assert_stops(solution, mechanism, tolerance):
         assert np.abs(x - reference[column])[~after].max() < 1e3 * tolerance * scale[column], column
 
 
-@pytest.mark.parametrize("name", SINGULAR)
+@pytest.mark.parametrize("name", ["n-four-bar-2", "slider-crank-relative"])
 def test_stops_at_the_first_singular_configuration(solve, name):
     for tolerance in TOLERANCES:
         assert_stops(solve(name, tolerance, "Dopri8"), get_mechanism(name), tolerance)
