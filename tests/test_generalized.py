@@ -61,6 +61,7 @@ def test_mass_matrix_is_the_textbook_one():
     assert np.allclose(M, expected)
 
 
+@pytest.mark.slow
 def test_redundant_constraints_and_gradients():
     """A particle on a circle whose equation is written twice: the derivative of its path is that of the simple one."""
 

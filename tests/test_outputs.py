@@ -53,6 +53,7 @@ def test_newton_and_euler_hold_with_the_reported_reactions(sol):
     assert worst < 1e-8 * scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mcpherson-overconstrained", "bricard"])
 def test_newton_and_euler_hold_on_published_redundant_mechanisms(name):
     entry = get_mechanism(name)

@@ -18,6 +18,7 @@ def test_closes_the_loop_with_the_held_angle():
     assert np.allclose(sol_point, [*tip, 0.0], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_derivative_is_that_of_the_closed_form():
     """Elbow of the loop: intersection of two circles, differentiated by hand with respect to the coupler's length."""
 

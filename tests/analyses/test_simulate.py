@@ -201,6 +201,7 @@ def test_end_before_start_is_refused():
         mb.simulate(system, system.state(t=2.0), t1=1.0)
 
 
+@pytest.mark.slow
 def test_driver_work_balances_energy():
     """A driven crank of a redundant loop: what the driver puts in is what the energy gains."""
     system, state = spatial_loop()

@@ -12,6 +12,7 @@ def reference():
     return mb.simulate(system, state, t1=2.0, dt_save=0.1, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["all", "independent"])
 def test_both_variants_stay_on_the_constraints_and_on_the_motion(variant, reference):
     system, state = spatial_loop()
