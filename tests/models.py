@@ -69,6 +69,16 @@ def door(hinges=2):
     )
 
 
+def chain(n, *, forces=None):
+    """Rods in a row on hinges whose axes differ."""
+    bodies = {f"b{k}": mb.rod((k, 0, 0), (k + 1, 0, 0), mass=1.0 + k) for k in range(n)}
+    joints = {
+        f"J{k}": mb.Revolute("ground" if k == 0 else f"b{k - 1}", f"b{k}", point=(k, 0, 0), axis=(0, 1.0, 0.1 * k))
+        for k in range(n)
+    }
+    return mb.System(bodies, joints, forces or {"g": mb.Gravity()})
+
+
 @functools.cache
 def loop_run():
     """One second of the redundant loop; tests of one process share it."""
