@@ -12,8 +12,8 @@ from jaxtyping import Array, Float
 Vec3 = Float[Array, "3"]
 Mat3 = Float[Array, "3 3"]
 
-# Products of vectors and matrices of three are sums here: XLA makes a call of every `dot`, but fuses these, which makes the
-# equations of a mechanism five times faster and their compilation twice.
+# Products of vectors and matrices of three are sums here: XLA makes a call of every `dot`, but fuses these, so that the equations
+# of a mechanism are faster to evaluate and to compile.
 
 
 def dot(a: Float[Array, "*batch n"], b: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
