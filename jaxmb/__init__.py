@@ -121,6 +121,7 @@ from .stabilization import CoordinatePartitioning as CoordinatePartitioning
 from .stabilization import NoStabilization as NoStabilization
 from .stabilization import Projection as Projection
 from .stabilization import Stabilization as Stabilization
+from .stabilization import VelocityProjection as VelocityProjection
 from .state import State as State
 from .status import Status as Status
 from .studies.compare import compare as compare

@@ -1,17 +1,21 @@
 """The command line."""
 
+import math
 import re
 from typing import Annotated
 
-import equinox as eqx
+import diffrax
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from .coordinates import EulerAngles, EulerParameters, Planar, Quaternion
 from .errors import ModelError, SimulationError, did_you_mean
 from .formulations import ALL_FORMULATIONS
+from .io.text import write_text
 from .mechanisms import MECHANISMS, get_mechanism
-from .studies.compare import STABILIZATIONS, compare, reference_error, write
+from .studies.catalog import compare_mechanism
+from .studies.compare import STABILIZATIONS
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,8 +24,8 @@ app = typer.Typer(
     help="Mechanisms with redundant constraints, in JAX.",
 )
 
-#: Columns of a reference that are loads or energies; the error of a motion does not count them.
-LOADS = re.compile(r"^(R\d|M1|N2|lambda|rod_tension|E|phi_maxabs)")
+COORDINATES = (Quaternion(), EulerParameters(), EulerAngles(), Planar())
+SOLVERS = (diffrax.Dopri5(), diffrax.Tsit5(), diffrax.Dopri8(), diffrax.Bosh3())
 
 
 def kebab(name: str) -> str:
@@ -45,10 +49,23 @@ def choose(names: str | None, members, kind: str):
     return tuple(chosen)
 
 
+def numbers(text: str, what: str) -> tuple[float, ...]:
+    """Positive numbers from a comma-separated list."""
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = ()
+    if not values or not all(0 < x < math.inf for x in values):
+        raise ModelError(f"Asked for {what} '{text}'. Give positive numbers with commas between, as 1e-3,1e-6.")
+    return values
+
+
 @app.command("compare")
 def compare_command(
     mechanism: Annotated[str, typer.Argument(help="Name of a mechanism; `jaxmb mechanisms` lists them.")],
-    rtol: Annotated[float, typer.Option(help="Relative and absolute tolerance of the integrator.")] = 1e-6,
+    tolerances: Annotated[
+        str, typer.Option(help="Comma-separated relative and absolute tolerances of the integrator, as 1e-3,1e-6.")
+    ] = "1e-6",
     t1: Annotated[float | None, typer.Option(help="End time in s (default: that of the published run).")] = None,
     formulations: Annotated[
         str | None, typer.Option(help="Comma-separated, as udwadia-kalaba,kkt-pinv (default: all).")
@@ -56,36 +73,43 @@ def compare_command(
     stabilizations: Annotated[
         str, typer.Option(help="Comma-separated: no-stabilization, baumgarte, coordinate-partitioning, projection.")
     ] = "no-stabilization,baumgarte,coordinate-partitioning,projection",
+    coordinates: Annotated[
+        str | None,
+        typer.Option(help="Comma-separated: quaternion, euler-parameters, euler-angles, planar (default: as built)."),
+    ] = None,
+    solvers: Annotated[str, typer.Option(help="Comma-separated: dopri5, tsit5, dopri8, bosh3.")] = "dopri5",
     repeats: Annotated[int, typer.Option(min=1, help="Timed runs per cell; the median is shown.")] = 3,
+    max_steps: Annotated[int, typer.Option(min=1, help="A run that needs more steps than this has failed.")] = 1000,
+    singular: Annotated[str, typer.Option(help="At singular configurations: stop, or pass unchecked.")] = "stop",
     csv: Annotated[str | None, typer.Option(help="Also write the table to this CSV file.")] = None,
     json: Annotated[str | None, typer.Option(help="Also write the table to this JSON file.")] = None,
+    html: Annotated[str | None, typer.Option(help="Also write a report with plots to this HTML file.")] = None,
 ) -> None:
     """Run the formulations of the literature side by side on one mechanism.
 
-    Example: jaxmb compare mcpherson-overconstrained --stabilizations projection
+    Example: jaxmb compare mcpherson-overconstrained --stabilizations projection --html strut.html
     """
     entry = get_mechanism(mechanism)
-    chosen = choose(formulations, ALL_FORMULATIONS, "formulation")
-    stabilized = choose(stabilizations, STABILIZATIONS, "stabilization")
-    system, state = entry.build()
+    chosen_tolerances = numbers(tolerances, "tolerances")
     end = entry.t1 if t1 is None else t1
-    ts, error = None, None
-    if entry.reference is not None:
-        table = entry.read_reference()
-        rows = table["t"] <= end
-        reference = {name: column[rows] for name, column in table.items() if not LOADS.match(name)}
-        ts, end = reference["t"], float(reference["t"][-1])
-        # Compiled as a whole, what is not compared (reactions) is not computed.
-        outputs = eqx.filter_jit(lambda sol: {k: x for k, x in entry.outputs(sol).items() if k in reference})
-        error = reference_error(outputs, reference)
-    result = compare(
-        system, state, t1=end, ts=ts, formulations=chosen, stabilizations=stabilized, rtol=rtol, atol=rtol,
-        error=error, repeats=repeats, title=f"{entry.name}: {end:g} s, tolerance {rtol:g}, Dopri5", progress=True,
-    )  # fmt: skip
+    result = compare_mechanism(
+        entry,
+        t1=end,
+        formulations=choose(formulations, ALL_FORMULATIONS, "formulation"),
+        stabilizations=choose(stabilizations, STABILIZATIONS, "stabilization"),
+        coordinates=None if coordinates is None else choose(coordinates, COORDINATES, "coordinates"),
+        solvers=choose(solvers, SOLVERS, "solver"),
+        tolerances=chosen_tolerances,
+        repeats=repeats,
+        max_steps=max_steps,
+        singular=singular,
+        title=f"{entry.name}: {end:g} s, {solvers}, tolerance {tolerances}",
+        progress=True,
+    )
     Console().print(result.table())
-    for path, text in ((csv, result.to_csv()), (json, result.to_json())):
+    for path, text in ((csv, result.to_csv), (json, result.to_json), (html, result.to_html)):
         if path is not None:
-            write(path, text)
+            write_text(path, text())
             Console(stderr=True).print(f"wrote {path}")
 
 

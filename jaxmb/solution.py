@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from .errors import ModelError, did_you_mean, unknown_name
@@ -20,6 +21,9 @@ from .outputs import (
 )
 from .state import State
 from .status import Status
+
+#: A row takes part in a dependency if its share is larger than this part of the largest one.
+TAKES_PART = 0.05
 
 
 class Stats(eqx.Module):
@@ -84,6 +88,8 @@ class Solution(eqx.Module):
     status: Status
     stats: Stats
     reached: Float[Array, "*batch"]
+    weakest: Float[Array, "*batch m"]
+    """How much each constraint row takes part in the combination of rows that was nearest to dependence at the end."""
     system: Any
     formulation: Any
     stabilization: Any
@@ -96,11 +102,19 @@ class Solution(eqx.Module):
     @property
     def message(self) -> str:
         """How the run ended, in a sentence."""
-        return (
-            "Reached the end."
-            if bool(self.ok)
-            else f"Stopped at t = {float(self.reached):.6g} s. {Status[self.status]}"
-        )
+        if bool(self.ok):
+            return "Reached the end."
+        lost = (self.status == Status.singular_configuration) | (self.status == Status.rank_change)
+        joints = f" Joints that lose their independence: {', '.join(self.weakest_joints)}." if bool(lost) else ""
+        return f"Stopped at t = {float(self.reached):.6g} s. {Status[self.status]}{joints}"
+
+    @property
+    def weakest_joints(self) -> tuple[str, ...]:
+        """The joints of the rows that were nearest to dependence at the end (see `weakest`)."""
+        parts = np.asarray(self.weakest)
+        rows = self.system.equations().row_names
+        chosen = [row for row, part in zip(rows, parts, strict=True) if part > TAKES_PART * parts.max(initial=0.0)]
+        return tuple(dict.fromkeys(row.rpartition(".")[0] for row in chosen))
 
     @property
     def a(self) -> Float[Array, "times nv"]:

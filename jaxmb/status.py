@@ -30,7 +30,7 @@ class Status(eqx.Enumeration):
     )
     singular_configuration = (
         "The mechanism reached a singular configuration (the constraints lose rank there and the motion may branch). "
-        "Start past it, or change the geometry so that it is avoided."
+        "Start past it, change the geometry so that it is avoided, or go on unchecked with singular='pass'."
     )
     rank_change = (
         "The number of independent constraints changed on the way, so the mechanism gained or lost a degree of "

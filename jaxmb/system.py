@@ -9,6 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from .body import Body, vector
 from .coordinates import Coordinates, Planar, PointMass, Quaternion
@@ -94,7 +95,21 @@ class System(eqx.Module):
             angular = vector(omega.get(name, jnp.zeros(3)), f"omega of '{name}'")
             poses.append(pose)
             twists.append(jnp.concatenate([linear, pose.R.T @ angular]))
-        poses, twists = jax.tree.map(lambda *x: jnp.stack(x), *poses), jnp.stack(twists)
+        return self._in_coordinates(jax.tree.map(lambda *x: jnp.stack(x), *poses), jnp.stack(twists), t)
+
+    def convert(self, state: State, source: "System") -> State:
+        """A state of `source`, which is the same mechanism in other coordinates, in those of this system."""
+        if set(source.bodies) != set(self.bodies):
+            raise ModelError(
+                f"convert was given a state of another system: its bodies are {', '.join(source.bodies)}, not "
+                f"{', '.join(self.bodies)}. Convert between systems made by with_coordinates."
+            )
+        equations = source.equations()
+        order = np.array([list(source.bodies).index(name) for name in self.bodies])
+        poses = jax.tree.map(lambda x: x[order], equations.poses(state.q))
+        return self._in_coordinates(poses, equations.twists(state.q, state.v)[order], state.t)
+
+    def _in_coordinates(self, poses: Pose, twists: Float[Array, "bodies 6"], t) -> State:
         q, v, start = [], [], 0
         for group in self._groups():
             part = slice(start, start + group.count)

@@ -2,27 +2,27 @@
 
 import numpy as np
 
+from ..solution import Solution
 from ..status import Status
-from ..terms import Equations
 
 REDUNDANT_ROW = 1e-6
 
 
-def explain(equations: Equations, formulation, raw) -> str:
+def explain(solution: Solution, raw) -> str:
     """The sentence of the status with what is known of this run: what was asked, which object, what was found, what to do."""
-    status = raw["status"]
-    rows = equations.row_names
+    status = solution.status
+    rows = solution.system.equations().row_names
     if status == Status.unassembled:
         return _unassembled(rows, np.asarray(raw["Phi"]), np.asarray(raw["Phi_dot"]))
     if status == Status.redundant:
         J = np.asarray(raw["J"])
         rank = len(rows) - int(raw["deficiency"])
         return (
-            f"{type(formulation).__name__}() cannot solve this system: {len(rows)} constraint rows, rank {rank} "
+            f"{type(solution.formulation).__name__}() cannot solve this system: {len(rows)} constraint rows, rank {rank} "
             f"(redundant together: {', '.join(dependent_rows(rows, J))}). Use a formulation with tolerates_redundancy, for "
             "example UdwadiaKalaba(); see redundancy(system, state)."
         )
-    return f"The run stopped at t = {float(raw['reached']):.6g} s. {Status[status]}"
+    return solution.message
 
 
 def dependent_rows(rows: tuple[str, ...], J: np.ndarray) -> list[str]:

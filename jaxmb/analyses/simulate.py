@@ -46,6 +46,7 @@ def simulate(
     dt: ArrayLike | None = None,
     max_steps: int = 100_000,
     gradient: str = "reverse",
+    singular: str = "stop",
     progress: bool = False,
     throw: bool = True,
 ) -> Solution:
@@ -58,13 +59,14 @@ def simulate(
 
     Works under jit, vmap and grad. `gradient` says how derivatives will be taken: "reverse" (checkpointed; `jax.grad`,
     `jax.vjp`), "forward" (`jax.jvp`, `jax.jacfwd`, cheap for few parameters), or "direct" (both, second order too, more
-    memory). A run that fails has a status and NaN after the time it reached; with `throw=True` and outside of jit it
-    raises `SimulationError`.
+    memory). Where the constraints lose rank and motions may branch, a run stops with a status; with `singular="pass"` it goes
+    on, on a branch that nobody has checked. A run that fails has a status and NaN after the time it reached; with
+    `throw=True` and outside of jit it raises `SimulationError`.
     """
     formulation = Deflated() if formulation is None else formulation
     stabilization = Projection() if stabilization is None else stabilization
     solver = diffrax.Dopri8() if solver is None else solver
-    _check_choices(system, state, solver, rtol, atol, dt, max_steps, gradient)
+    _check_choices(system, state, solver, rtol, atol, dt, max_steps, gradient, singular)
     times = _save_times(state.t, t1, ts, dt_save)
     formulation = _with_dof(formulation, system, state)
     arguments = (
@@ -81,6 +83,7 @@ def simulate(
         None if dt is None else jnp.asarray(dt, float),
         max_steps,
         gradient,
+        singular,
         progress,
     )
     try:
@@ -100,18 +103,33 @@ def simulate(
         status=raw["status"],
         stats=Stats(**raw["stats"]),
         reached=raw["reached"],
+        weakest=raw["weakest"],
         system=system,
         formulation=formulation,
         stabilization=stabilization,
     )
     if throw and is_concrete(raw["status"], raw["Phi"]) and not bool(solution.ok):
-        raise SimulationError(explain(system.equations(), formulation, raw))
+        raise SimulationError(explain(solution, raw))
     return solution
 
 
 @eqx.filter_jit
 def _run(
-    system, state, t1, times, between, formulation, stabilization, solver, rtol, atol, dt, max_steps, gradient, progress
+    system,
+    state,
+    t1,
+    times,
+    between,
+    formulation,
+    stabilization,
+    solver,
+    rtol,
+    atol,
+    dt,
+    max_steps,
+    gradient,
+    singular,
+    progress,
 ) -> dict[str, Any]:
     equations = system.equations()
     t0, q, v = state.t, state.q, state.v
@@ -138,7 +156,7 @@ def _run(
         controller = Noticing(diffrax.ConstantStepSize())
     out = diffrax.diffeqsolve(
         FieldTerm(field),
-        Stabilized(_for_gradient(solver, gradient), field, adaptive),
+        Stabilized(_for_gradient(solver, gradient), field, adaptive, singular == "stop"),
         t0,
         end,
         dt,
@@ -170,8 +188,11 @@ def _run(
         "newton_iterations": end_state.iterations,
     }
     work = jnp.where(good, work, jnp.nan)
+    # Of the left singular vectors of J at the end the one next to those of the redundant rows.
+    weakest = jnp.take(end_state.carried.null.U, null.deficiency, axis=1, mode="clip") if terms.Phi.size else terms.Phi
     at_start = {"Phi": terms.Phi, "Phi_dot": terms.Phi_dot, "J": terms.J, "deficiency": null.deficiency}
-    return {"q": q, "v": v, "work": work, "status": status, "reached": reached, "stats": stats, **at_start}
+    ended = {"status": status, "reached": reached, "weakest": jnp.abs(weakest), "stats": stats}
+    return {"q": q, "v": v, "work": work, **ended, **at_start}
 
 
 def _first_step(equations, state: State, a, rtol, atol, span) -> Float[Array, ""]:
@@ -306,7 +327,9 @@ def _save_times(t0, t1, ts, dt_save) -> Float[Array, " times"]:
     return jnp.linspace(jnp.asarray(t0, float), jnp.asarray(t1, float), count + 1)
 
 
-def _check_choices(system, state, solver, rtol, atol, dt, max_steps, gradient) -> None:
+def _check_choices(system, state, solver, rtol, atol, dt, max_steps, gradient, singular) -> None:
+    if singular not in ("stop", "pass"):
+        raise ModelError(f"simulate was given singular='{singular}'. Use 'stop' or 'pass'.")
     if gradient not in ("reverse", "forward", "direct"):
         raise ModelError(f"simulate was given gradient='{gradient}'. Use 'reverse', 'forward' or 'direct'.")
     if isinstance(solver, diffrax.AbstractImplicitSolver):

@@ -43,6 +43,8 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
     inner: diffrax.AbstractSolver
     field: Field
     adaptive: bool = eqx.field(static=True)
+    stops: bool = eqx.field(static=True, default=True)
+    """Whether a singular configuration ends the run."""
 
     @property
     def stabilization(self) -> Stabilization:
@@ -99,6 +101,8 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
             dense = {**dense, "y1": y1}
         null = null_space(at_end.J, carried.null.D)
         status, too_far, watching = solver_state.watch.step(carried.null, null, at_end.J, t1 - t0, self.adaptive)
+        if not self.stops:
+            status, too_far = Status.successful, jnp.zeros((), bool)
         same_side = equations.regularity(y0[0]) * equations.regularity(q) > 0
         status = Status.where(jnp.all(same_side), status, Status.coordinate_singularity)
         if error is not None:

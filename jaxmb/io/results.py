@@ -19,8 +19,8 @@ from ..errors import ModelError
 from ..solution import Solution, Stats
 from ..status import Status, status_name
 
-FORMAT = "jaxmb run 1"
-_ARRAYS = ("t", "q", "v", "work", "reached")
+FORMAT = "jaxmb run 2"
+_ARRAYS = ("t", "q", "v", "work", "reached", "weakest")
 
 
 def save(sol: Solution, path) -> None:

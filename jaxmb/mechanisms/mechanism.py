@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array
 
+from ..coordinates import Coordinates
 from ..errors import ModelError
 from ..solution import Solution
 from ..state import State
@@ -40,10 +41,14 @@ class Mechanism:
     """Arguments of the builder that differ from its defaults."""
     singular_at: float | None = None
     """Time (s) of the first singular configuration, where a run stops."""
+    published: Coordinates | None = None
+    """Coordinates of the published runs, where those of the builder are others."""
 
-    def build(self, **changes: Any) -> tuple[Any, State]:
-        """The system and its initial state; keyword arguments replace those of the builder."""
+    def build(self, *, coordinates: Coordinates | None = None, **changes: Any) -> tuple[Any, State]:
+        """The system and its initial state; keyword arguments replace those of the builder, `coordinates` its own."""
         system = self.builder(**{**self.parameters, **changes})
+        if coordinates is not None:
+            system = system.with_coordinates(coordinates)
         return system, self.start(system)
 
     def read_reference(self) -> dict[str, np.ndarray]:

@@ -1,0 +1,36 @@
+"""A comparison on a mechanism of the catalog, against its trusted trajectory."""
+
+import re
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+
+from ..mechanisms import Mechanism
+from .compare import compare, reference_error
+from .comparison import Comparison
+
+#: Columns of a reference that are loads or energies; the error of a motion does not count them.
+LOADS = re.compile(r"^(R\d|M1|N2|lambda|rod_tension|E|phi_maxabs)")
+
+
+def compare_mechanism(mechanism: Mechanism, *, t1: float | None = None, title: str = "", **options: Any) -> Comparison:
+    """`compare` with the mechanism's start, times and error, up to `t1` (s, by default the end of the published run)."""
+    system, state = mechanism.build()
+    end = mechanism.t1 if t1 is None else t1
+    title = title or f"{mechanism.name}: {end:g} s"
+    if mechanism.reference is None:
+        return compare(system, state, t1=end, title=title, **options)
+    reference = motion_columns(mechanism, end)
+    ts = reference["t"]
+    # Compiled as a whole, what is not compared (reactions) is not computed.
+    outputs = eqx.filter_jit(lambda sol: {k: x for k, x in mechanism.outputs(sol).items() if k in reference})
+    error = reference_error(outputs, reference)
+    return compare(system, state, t1=float(ts[-1]), ts=ts, error=error, title=title, **options)
+
+
+def motion_columns(mechanism: Mechanism, t1: float) -> dict[str, np.ndarray]:
+    """The columns of the trusted trajectory that are motion, up to `t1`."""
+    table = mechanism.read_reference()
+    rows = table["t"] <= t1
+    return {name: column[rows] for name, column in table.items() if not LOADS.match(name)}

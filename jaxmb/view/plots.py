@@ -1,0 +1,114 @@
+"""Figures of a comparison. They are made without pyplot, so that no window opens and no state is left."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ..studies.comparison import Cell, Comparison
+
+LEVELS = (
+    ("position", "|Phi|  (m, rad)"),
+    ("velocity", "|Phi'|  (m/s, rad/s)"),
+    ("acceleration", "|Phi''|  (m/s², rad/s²)"),
+)
+MARKERS = "os^Dv*PX"
+#: Norms below this are rounding; a logarithmic axis ends here.
+FLOOR = 1e-17
+
+
+def color(k: int, count: int):
+    """Colors that can be told apart: the ten of matplotlib, more only if needed."""
+    return colormaps["tab10"](k) if count <= 10 else colormaps["tab20"](k % 20)
+
+
+def work_precision(comparison: Comparison) -> Figure:
+    """Error over run time: a color for each formulation, a marker for each stabilization, a line through tolerances."""
+    figure, axes = _figure(8.5, 5.5)
+    formulations, stabilizations = comparison.names("formulation"), comparison.names("stabilization")
+    for (k, f), (l, s) in itertools.product(enumerate(formulations), enumerate(stabilizations)):
+        cells = [c for c in comparison.select(formulation=f, stabilization=s) if c.ok and c.error == c.error]
+        cells.sort(key=lambda c: c.tolerance)
+        times, errors = [1e3 * c.run_s for c in cells], [max(c.error, FLOOR) for c in cells]
+        style = {"color": color(k, len(formulations)), "marker": MARKERS[l % len(MARKERS)], "lw": 0.8, "ms": 6}
+        axes.plot(times, errors, **style)
+    handles = [axes.plot([], [], color=color(k, len(formulations)), lw=3)[0] for k in range(len(formulations))]
+    markers = [axes.plot([], [], "k", ls="", marker=MARKERS[l % len(MARKERS)])[0] for l in range(len(stabilizations))]
+    axes.set(xscale="log", yscale="log", xlabel="run time (ms)", ylabel="largest error to the reference, relative")
+    _legend(axes, handles + markers, formulations + stabilizations)
+    return figure
+
+
+def grouped_bars(comparison: Comparison, quantity: str, label: str, title: str = "") -> Figure:
+    """A group of bars for each tolerance (or stabilization, when there is one tolerance), a bar for each formulation."""
+    by = "tolerance" if len(comparison.names("tolerance")) > 1 else "stabilization"
+    groups, formulations = comparison.names(by), comparison.names("formulation")
+    figure, axes = _figure(9.5, 4.2)
+    width = 0.85 / len(formulations)
+    values = []
+    for k, f in enumerate(formulations):
+        heights = [_only(comparison.select(**{by: g, "formulation": f}), quantity) for g in groups]
+        values += heights
+        places = np.arange(len(groups)) + (k - (len(formulations) - 1) / 2) * width
+        axes.bar(places, heights, width, label=f, color=color(k, len(formulations)))
+    known = [x for x in values if x == x and x > 0]
+    if known and max(known) > 20 * min(known):
+        axes.set_yscale("log")
+    names = [f"{g:g}" if isinstance(g, float) else g for g in groups]
+    axes.set_xticks(np.arange(len(groups)), names)
+    axes.set(xlabel=by, ylabel=label, title=title)
+    _legend(axes, *axes.get_legend_handles_labels())
+    return figure
+
+
+def constraint_norms(cells: Sequence[Cell], names: Sequence[str], title: str = "") -> Figure:
+    """The norms of the constraints over time at three levels, a line for each cell."""
+    figure = Figure(figsize=(9.5, 7.5), layout="constrained")
+    panels = figure.subplots(3, 1, sharex=True)
+    for axes, (level, label) in zip(panels, LEVELS, strict=True):
+        for k, cell in enumerate(cells):
+            norm = np.maximum(getattr(cell.history, level), FLOOR)
+            axes.semilogy(cell.history.t, norm, color=color(k, len(cells)), lw=1.2, label=names[k])
+        axes.set_ylabel(label)
+        axes.grid(alpha=0.3)
+    panels[0].set_title(title)
+    panels[-1].set_xlabel("time (s)")
+    _legend(panels[0], *panels[0].get_legend_handles_labels())
+    return figure
+
+
+def drift(cells: Sequence[Cell], names: Sequence[str], title: str = "") -> Figure:
+    """The violation of positions over time, a line for each cell."""
+    figure, axes = _figure(9.5, 4.5)
+    for k, cell in enumerate(cells):
+        norm = np.maximum(cell.history.position, FLOOR)
+        style = {
+            "color": color(k, len(cells)),
+            "lw": 1.2,
+            "ls": ("-", "--", ":")[k // 20 if len(cells) > 10 else k % 3],
+        }
+        axes.semilogy(cell.history.t, norm, label=names[k], **style)
+    axes.set(xlabel="time (s)", ylabel=LEVELS[0][1], title=title)
+    _legend(axes, *axes.get_legend_handles_labels())
+    return figure
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots()
+    axes.grid(alpha=0.3, which="both")
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _legend(axes: Axes, handles, labels) -> None:
+    if handles:
+        axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize=8, frameon=False)
+
+
+def _only(cells: Sequence[Cell], quantity: str) -> float:
+    """The number of the one cell there is; NaN without one, or if it failed."""
+    return float(getattr(cells[0], quantity)) if cells and cells[0].ok else float("nan")
