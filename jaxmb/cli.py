@@ -14,6 +14,7 @@ from .errors import ModelError, SimulationError, did_you_mean
 from .formulations import ALL_FORMULATIONS
 from .io.text import write_text
 from .mechanisms import MECHANISMS, get_mechanism
+from .papers import PAPERS, find
 from .studies.catalog import compare_mechanism
 from .studies.compare import STABILIZATIONS
 
@@ -111,6 +112,30 @@ def compare_command(
         if path is not None:
             write_text(path, text())
             Console(stderr=True).print(f"wrote {path}")
+
+
+@app.command("paper")
+def paper_command(
+    key: Annotated[str, typer.Argument(help="pf, pyh, c, n or kbe.")],
+    out: Annotated[str | None, typer.Option(help="HTML report (default: the key with .html, here).")] = None,
+    markdown: Annotated[str | None, typer.Option(help="Also write the report without figures to this file.")] = None,
+) -> None:
+    """Run the experiment of a paper and write a report: its tables beside ours, its claims with our verdicts.
+
+    Example: jaxmb paper pf --out pf.html
+    """
+    paper = find(PAPERS, key)
+    report = paper.experiment(True)
+    path = f"{key}.html" if out is None else out
+    write_text(path, report.html())
+    if markdown is not None:
+        write_text(markdown, report.markdown())
+    table = Table("claim", "verdict", "number", title=paper.title, title_justify="left")
+    for claim in report.claims:
+        color = {"holds": "green", "does not hold": "red"}.get(claim.verdict, "yellow")
+        table.add_row(claim.text, f"[{color}]{claim.verdict}[/{color}]", claim.number)
+    Console().print(table)
+    Console(stderr=True).print(f"wrote {path}")
 
 
 @app.command("mechanisms")

@@ -85,7 +85,7 @@ def compare(
                 return sol, time.perf_counter() - started
 
             bar.update(task, description="compiling")
-            compile_s = run(0, 0, tolerances[0])[1] - run(0, 0, tolerances[0])[1]
+            compile_s = max(0.0, run(0, 0, tolerances[0])[1] - run(0, 0, tolerances[0])[1])
             for tolerance, l, k in itertools.product(tolerances, range(len(stabilizations)), range(len(formulations))):
                 names = (describe(formulations[k]), describe(stabilizations[l]), kind, type(solver).__name__)
                 bar.update(task, description=", ".join((*names, f"{tolerance:g}")))

@@ -27,7 +27,7 @@ def color(k: int, count: int):
 
 def work_precision(comparison: Comparison) -> Figure:
     """Error over run time: a color for each formulation, a marker for each stabilization, a line through tolerances."""
-    figure, axes = _figure(8.5, 5.5)
+    figure, axes = new_figure(8.5, 5.5)
     formulations, stabilizations = comparison.names("formulation"), comparison.names("stabilization")
     for (k, f), (l, s) in itertools.product(enumerate(formulations), enumerate(stabilizations)):
         cells = [c for c in comparison.select(formulation=f, stabilization=s) if c.ok and c.error == c.error]
@@ -45,8 +45,9 @@ def work_precision(comparison: Comparison) -> Figure:
 def grouped_bars(comparison: Comparison, quantity: str, label: str, title: str = "") -> Figure:
     """A group of bars for each tolerance (or stabilization, when there is one tolerance), a bar for each formulation."""
     by = "tolerance" if len(comparison.names("tolerance")) > 1 else "stabilization"
+    comparison = Comparison(tuple(cell for cell in comparison.cells if cell.ok), "")
     groups, formulations = comparison.names(by), comparison.names("formulation")
-    figure, axes = _figure(9.5, 4.2)
+    figure, axes = new_figure(9.5, 4.2)
     width = 0.85 / len(formulations)
     values = []
     for k, f in enumerate(formulations):
@@ -82,7 +83,7 @@ def constraint_norms(cells: Sequence[Cell], names: Sequence[str], title: str = "
 
 def drift(cells: Sequence[Cell], names: Sequence[str], title: str = "") -> Figure:
     """The violation of positions over time, a line for each cell."""
-    figure, axes = _figure(9.5, 4.5)
+    figure, axes = new_figure(9.5, 4.5)
     for k, cell in enumerate(cells):
         norm = np.maximum(cell.history.position, FLOOR)
         style = {
@@ -96,7 +97,8 @@ def drift(cells: Sequence[Cell], names: Sequence[str], title: str = "") -> Figur
     return figure
 
 
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
+def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """One pair of axes with a grid, nothing clipped."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots()
     axes.grid(alpha=0.3, which="both")
