@@ -144,6 +144,7 @@ def mechanisms_command() -> None:
     table = Table("name", "what it is")
     for entry in MECHANISMS.values():
         table.add_row(entry.name, entry.summary)
+    table.add_row("static-multipoint", "two bars on a rigid lever, statics, in `jaxmb paper n` [Newhart 2019]")
     Console().print(table)
 
 

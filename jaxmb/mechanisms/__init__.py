@@ -34,6 +34,8 @@ from .slider_crank_relative import slider_crank_relative as slider_crank_relativ
 from .slider_crank_relative import slider_crank_relative_start as slider_crank_relative_start
 from .spatial_four_bar import MECHANISMS as _SPATIAL_FOUR_BAR
 from .spatial_four_bar import spatial_four_bar as spatial_four_bar
+from .static_multipoint import static_multipoint as static_multipoint
+from .static_multipoint import static_solution as static_solution
 
 _FAMILIES = (
     _MCPHERSON,
@@ -56,6 +58,11 @@ MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for family in _FAM
 
 def get_mechanism(name: str) -> Mechanism:
     """A mechanism of the catalog by name."""
+    if name == "static-multipoint":
+        raise ModelError(
+            "Asked for a run of 'static-multipoint', which is a static problem. Solve it with static_solution("
+            "static_multipoint()) from jaxmb.mechanisms; `jaxmb paper n` does."
+        )
     if name not in MECHANISMS:
         raise ModelError(
             f"Asked for mechanism '{name}', which is not in the catalog. Mechanisms: {', '.join(MECHANISMS)}."

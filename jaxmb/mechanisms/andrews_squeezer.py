@@ -22,16 +22,33 @@ def andrews_squeezer(
     B: Numbers = (-0.03635, 0.03273),
     C: Numbers = (0.014, 0.072),
 ) -> System:
-    """Seven bodies K1 to K7 in the plane, hinged at O = (0, 0), `A` and `B`, driven by a constant `torque` (N m) on
+    r"""Seven bodies K1 to K7 in the plane, hinged at O = (0, 0), `A` and `B`, driven by a constant `torque` (N m) on
     K1 against a spring from the ground at `C` to K3: 21 coordinates, 20 rows, 1 degree of freedom. Four bodies share
     the pin E. No gravity.
 
     `beta` (rad) is the angle of the crank K1 at the start; the other angles follow. The default is the start of the
-    IVP test set (crank and K2 aligned); the IFToMM library prints -0.0620.
+    IVP test set (crank and K2 aligned); the IFToMM library prints -0.0620. `A`, `B`, `C` and `free_length` are in m,
+    `stiffness` in N/m, masses in kg and inertias in kg m2.
+
+    Picture::
+
+                                                      o C, ground
+        y                                          z
+        ^                                       z    spring
+        |                                     z
+        +--> x                             z
+                     ground, B o .      z                         K3: the triangle B D E
+                                \  ' - o D                        E2, E4, E6: K2, K4, K6 on K3, at E
+                        K5 . o G \    /                           A5, A7: K5, K7 on the ground, at A
+                   . - '      '.  \  /
+         A o '            K4    '. o - - - K2 - - - o===o F       beta: K1 from x
+        ground  ' - . _  K7      ' E         ground, O K1         torque on K1, about z
+                           ' - o H K6
 
     Source: IFToMM benchmark A03 and the Bari/CWI test set for IVP solvers; dimensions of Andrews, Giles and Schiehlen.
+    Assumed: the start of the IVP test set (from the other one F is up to 8.3e-5 m elsewhere within 0.05 s).
 
-    Exercises: fast motion of light links (1300 rad/s after 0.05 s), units far from one.
+    Exercises: fast motion of light links (up to 1265 rad/s within 0.05 s), units far from one.
     """
     A, B = jnp.asarray(A, float), jnp.asarray(B, float)
     d, e, rr, ss, u, zf, zt = 0.028, 0.02, 0.007, 0.035, 0.04, 0.02, 0.04

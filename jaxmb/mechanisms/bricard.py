@@ -22,9 +22,24 @@ def bricard(*, length: Number = 1.0, section: Number = 0.1, mass: Number = 1.0, 
     """Five rods of square `section` (m) between six hinges at P1 to P6, of which P1 and P6 are on the ground; gravity
     along -y.
 
-    30 speeds and 30 rows, so a count of freedoms gives 0, but it moves: the rank is 29 in every configuration.
+    `length` in m, `mass` in kg for each rod, `gravity` in m/s2. 30 speeds and 30 rows, so a count of freedoms gives
+    0, but it moves: the rank is 29 in every configuration.
 
-    Source: IFToMM benchmark A04.
+    Picture::
+
+             ground P1 o====== rod1 ======o P2         y
+                                          I            ^
+                                          I            |
+                                          I rod2       o--> x
+        ground P6 o                       I           /
+                  I                       I          z
+                  I                       o P3
+             rod5 I                     .'
+                  I                   .' rod3
+               P5 o====== rod4 ======o P4              gravity along -y
+         hinge axes: P1 y, P2 z, P3 x, P4 y, P5 z, P6 x
+
+    Source: IFToMM benchmark A04. Assumed: the square section of 0.1 m, on which published models of it agree.
 
     Exercises: a redundant row that no single joint owns; its null vector turns by 90 degrees during the motion.
     """

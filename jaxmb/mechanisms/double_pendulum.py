@@ -25,9 +25,24 @@ def double_pendulum(
 ) -> System:
     """A bar on the ground with a second one on its end: 6 coordinates, 4 rows, 2 degrees of freedom.
 
-    `theta` (rad) are the absolute angles of the bars from x at the start, `a` and `b` (m) the distances from the
-    first pin to the centre of mass and on to the second pin, `moment` (N m) acts on the first bar, `force` (N) on the
-    free end.
+    `theta` (rad) are the absolute angles of the bars from x at the start, `masses` in kg, `inertias` (kg m2) about the
+    centres of mass, `a` and `b` (m) the distances from the first pin to the centre of mass and on to the second pin;
+    `moment` (N m) acts on the first bar, `force` (N) on the free end, `gravity` (m/s2) along -y.
+
+    Picture::
+
+          y                             ^ force
+          ^                       end /
+          |                         *
+          |                       /
+          |                     /  bar2
+          |                A  /  theta[1]
+          |                 o - - - - - -             a[0]: O to centre of mass,  b[0]: from there to A
+          |             . '                           a[1]: A to centre of mass,  b[1]: from there to end
+          |         . '    bar1, moment on it
+          |     . '  theta[0]
+        O o - - - - - - - - - - - - - -> x            gravity (if any) along -y
+         ////
 
     Source: Park, Yoo and Hwang 2000, section 4.1. Assumed: absolute angles, the force at the free end, no gravity
     (the text does not name it, and with it the motion is chaotic).

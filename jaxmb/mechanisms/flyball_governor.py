@@ -54,9 +54,25 @@ def flyball_governor(
     freedom.
 
     `alpha` (rad) is the angle of the rods below the horizontal at the start, `slider` (m) the height of the cube,
-    `side` and `cube` (m) the sections, `density` (kg/m3) that of shaft, rods and cube.
+    `side` and `cube` (m) the sections, `density` (kg/m3) that of shaft, rods and cube; lengths in m, `gravity` in m/s2.
 
-    Source: IFToMM benchmark A05, whose balls are point masses; the motor is off.
+    Picture::
+
+                       hinge2 o-+-o hinge1                          z
+                          . -   |   - .                             ^
+               rod2   . '       |       ' .   rod1                  |
+                  * '           |           ' *                     o--> x     y away from the reader
+              . '   ' .         |         . '   ' .
+          . '           ' .     |     . '           ' .             ball at the end of each rod
+        (ball) spring2      +[slider]+     spring1 (ball)           spring1, spring2: to the middles *
+                                |                                   alpha: rods below the horizontal
+                                | shaft                             guide: slider on the shaft, along z
+                                |                                   hinge1, hinge2: axis y
+                                o shaft_hinge, axis z               gravity along -z
+                               ////
+
+    Source: IFToMM benchmark A05. Assumed: balls that are point masses, and the motor off, so that the shaft turns
+    freely.
 
     Exercises: stiffness (eigenvalues to -8100 1/s, so that explicit solvers are bound by stability), angular momentum.
     """

@@ -29,9 +29,23 @@ def four_bar(
 ) -> System:
     """Crank, coupler and rocker between pins at (0, 0) and (`ground`, 0): 9 coordinates, 8 rows, 1 degree of freedom.
 
-    `theta1` (rad) is the crank angle from x at the start, with the coupler on the open (parallelogram) side; `a`, `b`
-    (m) are the distances from the first pin of each link to its centre of mass and on to the second; `stiffness`
-    (N m/rad) and `free` (rad) are of the spring on the crank; `force` (N) acts on the centre of mass of the coupler.
+    `theta1` (rad) is the crank angle from x at the start, with the coupler on the open (parallelogram) side; `ground`
+    is in m, `masses` in kg, `inertias` (kg m2) about the centres of mass; `a`, `b` (m) are the distances from the first
+    pin of each link to its centre of mass and on to the second; `stiffness` (N m/rad) and `free` (rad) are of the
+    spring on the crank; `force` (N) acts on the centre of mass of the coupler, `gravity` (m/s2) along -y.
+
+    Picture::
+
+                          ^ force, at the centre of mass *
+                        /
+             B o=======*=======o C
+              /     coupler   /
+             / crank         / rocker           y
+            /               /                   ^
+           / theta1        /                    |
+        A o - - - - - - - o D                   +--> x     gravity (if any) along -y
+         ////            ////
+          |<--- ground -->|                     spring on the angle of A
 
     Source: Park, Yoo and Hwang 2000, section 4.2. Case I (`ground` 2.0, theta1 1.074) is a parallelogram, whose
     Jacobian loses rank when all links lie on x; case II (`ground` 1.9, theta1 1.104) has no such configuration. As

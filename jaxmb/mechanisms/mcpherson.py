@@ -70,7 +70,23 @@ def mcpherson(
 
     `overconstrained` doubles the hinge of the arm: 31 rows of rank 26 instead of 26. `points` replaces some of
     `POINTS`; `mass` (kg) and `inertia` (kg m2, the same about all axes) are those of each of the five bodies; `lift`
-    (N) pushes the arm up, `steering` + `steering_amplitude` sin t (N) pushes the rack along y.
+    (N) pushes the arm up, `steering` + `steering_amplitude` sin t (N) pushes the rack along y, `gravity` (m/s2) acts
+    along -z.
+
+    Picture::
+
+        z                                 //o// P11: ball joint on the ground
+        ^                                   |
+        |                                   |  top, with P10 just below P11
+        o--> y    x to the reader           |
+                                          [ | ] strut: top slides and turns in the knuckle, along P3 P4
+            guide: along y                  | P4
+            ////////                        |
+        P13 ========o---------------------o-| knuckle, P3 to P4
+        push -->   P12      tie_rod      P9 |            P9, P12 and P13 are 0.1 m nearer to the reader
+             rack                           +-----+ P8, wheel centre
+                    P1A, P1B: axis x   P2   |
+                         //o===== arm ====o-+ P3         lift: upwards at the middle of the arm
 
     Source: Pekal and Fraczek 2016, section 4.1, who give the lengths, masses and loads. Assumed: the directions of
     the links, the kinds of the joints (the only ones with 4 degrees of freedom and 5 redundant rows), Jz = Jx, |P4

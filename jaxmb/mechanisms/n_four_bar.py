@@ -18,9 +18,22 @@ SPEED = 1.0
 
 def n_four_bar(*, windows: int = 2, length: Number = 1.0, mass: Number = 1.0, gravity: Number = 9.81) -> System:
     """`windows` equal squares side by side: uprights from A_i = (i, 0) to B_i = (i, 1), couplers from B_i to B_i+1,
-    all thin rods of one `length` (m) and `mass` (kg). 3 (2 N + 1) coordinates, 6 N + 2 rows, 1 degree of freedom.
+    all thin rods of one `length` (m) and `mass` (kg). `gravity` in m/s2. 3 (2 N + 1) coordinates, 6 N + 2 rows, 1
+    degree of freedom.
+
+    Picture::
+
+        B0        C0   B1          C1                windows = 2; C0 and B1 are at the same point
+         o===========o===========o ---> speed
+         | coupler0  | coupler1  |
+         |           |           |                   y
+         | upright0  | upright1  | upright2          ^
+         o           o           o                   +--> x     gravity along -y
+        A0          A1          A2
+        ////        ////        ////
 
     Source: IFToMM benchmark A02, N-four-bar; N = 2 is the case of Bayo and Avello, N = 40 the size of the library.
+    Assumed: rods without thickness (J = m l^2 / 12).
 
     Exercises: singular configurations. The mechanism makes full turns, and each time its rods lie on the x axis the
     Jacobian loses rank N and 2^N motions meet. A run stops there; one that goes on has chosen a branch without saying

@@ -26,8 +26,21 @@ def scotch_yoke(
     crank and the force sin(pi t / 4) on the slider. Inches, pounds-force and seconds: `crank` and `slider` are masses
     in lbf s2/in, `length` and `width` those of the crank.
 
+    Picture::
+
+         y                  |   |
+         ^                  | o | pin of the crank in the slot
+         |              . ' |   |
+         |          . '     |   |==> sin(pi t / 4)
+         |      . '  crank  |   |
+         |  . '  theta1     |   | slider, along x
+         o - - - - - - - - - - - - - - - -> x           gravity along -y, on the crank
+        ////
+         |<------- x2 ------->|
+
     Source: Newhart 2019, section 2.4.2. Text and program of the thesis disagree: the program takes 0.5 and 5 for
-    weights (and `width` 0.05), the text for masses (and `width` 2). Both are in the catalog.
+    weights (and `width` 0.05), the text for masses (and `width` 2). Both are in the catalog. Assumed: the printed
+    signs, by which the force sin(pi t / 4) pulls the slider along +x.
 
     Exercises: generalised coordinates, a force that depends on time, units that are not SI.
     """

@@ -25,7 +25,20 @@ def simple_pendulum(
     """A mass in the plane, 2 coordinates and 1 row; gravity along -y, `angle` (rad) at the start counted from the
     bottom.
 
-    Source: IFToMM benchmark A01, simple pendulum.
+    `mass` in kg, `length` in m, `gravity` in m/s2.
+
+    Picture::
+
+                        //
+        mass o--- rod ---+ (0, 0)        y
+              .          |               ^
+                '. angle |               +--> x
+                   ' - ._|
+                      bottom             gravity along -y
+        drawn at angle = -pi/2; positive to the right
+
+    Source: IFToMM benchmark A01, simple pendulum. Assumed: nothing; mass, length, gravity and start are those of the
+    benchmark.
 
     Exercises: point masses, a rod without mass, the closed form (elliptic functions).
     """
@@ -47,8 +60,20 @@ def spatial_pendulum(
 ) -> System:
     """The same in 3 coordinates, kept in the plane z = 0 by a second row; gravity along +y (y points down).
 
+    `mass` in kg, `length` in m, `angle` in rad from the bottom, `gravity` in m/s2.
+
+    Picture::
+
+               //
+        (0, 0) +--- rod ---o mass        +--> x     z away from the reader
+               |          .              |
+               | angle  .'               v
+               |_. - '                   y
+            bottom                       gravity along +y;  plane: z = 0
+        drawn at angle = pi/2
+
     Source: Newhart 2019, section 2.4.1, with Phi = (x^2 + y^2 - 1, z). The first row is written here as
-    (x^2 + y^2 + z^2 - l^2) / (2 l), so that its multiplier is the tension of the rod.
+    (x^2 + y^2 + z^2 - l^2) / (2 l), so that its multiplier is the tension of the rod. Assumed: nothing else.
 
     Exercises: the error of the penalty methods, which is proportional to 1 / penalty.
     """

@@ -29,10 +29,24 @@ def slider_crank(
 ) -> System:
     """Crank from the origin to `pin`, rod on to `wrist`, and a slider along x with its centre of mass at `slider` (m,
     in the plane z = 0): revolute, spherical, universal and prismatic joints, 18 speeds, 17 rows, 1 degree of freedom.
-    A constant `torque` (N m) turns the crank about z; no gravity. Principal inertias in kg m2, x along each link.
+    A constant `torque` (N m) turns the crank about z; no gravity. Masses in kg, principal inertias in kg m2, x along
+    each link.
+
+    Picture::
+
+          y                                   __________
+          ^                             wrist|          |
+        O o--> x                       .  - 'o  slider  |--- guide: along x
+         //// ' .              .  -  '       |__________|
+          crank   ' .  .  -  '  rod
+                     o
+                    pin                      O: axis z;  pin: ball joint
+                                             wrist: cross joint, axis z in the rod and y in the slider
+                                             torque on the crank, about z;  no gravity
 
     Source: Carvalho 2022, tables 2 and 3, with the data of the workbook crank_slider.xlsx published with that thesis
-    (there in mm). The motion stays in the plane, so that an equation of one angle is its truth.
+    (there in mm). Assumed: that it is this one of the workbooks that was timed there. The motion stays in the plane,
+    so that an equation of one angle is its truth.
 
     Exercises: spatial joints on a planar motion, a cross joint, bodies of very different mass.
     """

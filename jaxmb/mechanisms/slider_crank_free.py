@@ -18,9 +18,21 @@ def slider_crank_free(
 ) -> GeneralizedSystem:
     """Uniform crank and rod (lengths in m, masses in kg) and a slider without forces, q = (x, alpha, beta): the
     slider's place, the angle of the rod, and that of the crank from the rod. The free end of the crank is held at the
-    origin by two rows.
+    origin by two rows. Angles in rad.
 
-    Source: Kurz, Burkhardt and Eberhard 2011, section 5, who give no data: the numbers are natural ones.
+    Picture::
+
+        y         pin
+        ^          o                              alpha: rod from x (here negative)
+        |        /   ' - .                        beta: crank from the rod
+        |      /           ' - .  rod             phi = alpha + beta: crank from x
+        |    / crank             ' - .
+        |  /  phi                      ' - .
+        o - - - - - - - - - - - - - - - - - [slider] - - -> x
+        (0, 0): bearing of the crank, two rows
+        |<--------------- x --------------->|
+
+    Source: Kurz, Burkhardt and Eberhard 2011, section 5, who give no data. Assumed: all numbers, natural ones.
 
     Exercises: drift over long runs (300 s, 91 turns) at constant energy, and the choice of independent coordinates: x
     fails at the dead centres, alpha with the crank upright, beta never.

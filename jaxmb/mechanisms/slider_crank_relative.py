@@ -16,12 +16,26 @@ THETA = 0.75 * jnp.pi
 def slider_crank_relative(
     *, mass: Number = 1.0, length: Number = 2.0, gravity: Number = 9.81, printed: bool = False
 ) -> GeneralizedSystem:
-    """Two equal rods and a slider of one `mass` (kg) each, q = (theta1, theta2, x3): the angle of the crank from the
-    downward vertical, that of the second rod from the crank, and the slider's place on the x axis. Gravity along -y;
-    two rows, 1 degree of freedom.
+    r"""Two equal rods and a slider of one `mass` (kg) each, q = (theta1, theta2, x3): the angle of the crank from the
+    downward vertical, that of the second rod from the crank, and the slider's place on the x axis. Angles in rad,
+    `length` in m, `gravity` (m/s2) along -y; two rows, 1 degree of freedom.
+
+    Picture::
+
+         y              .
+         ^            .    theta2: rod from the crank's direction (here -pi/2)
+         |          o
+         |        /   \
+         |      /       \  rod
+         |    / crank     \
+         |  /               \
+         o - - - - - - - - - [slider] - - -> x           gravity along -y
+        ///
+         : theta1: crank from the downward vertical (here 3 pi/4)
+         |<------- x3 ------>|
 
     Source: Newhart 2019, section 2.4.3, whose mass matrix is diagonal: `printed=True` keeps that mistake (the forces
-    have the right coupling terms, so that energy is not conserved).
+    have the right coupling terms, so that energy is not conserved). Assumed: uniform rods.
 
     Exercises: a velocity-dependent inertia force; with the right mass a singular configuration (x3 = 0, both rods on
     one line) at 1.7325 s.

@@ -29,12 +29,26 @@ def spatial_four_bar(
     damping: Number = 5.0,
     gravity: Number = 9.81,
 ) -> System:
-    """A wheel that turns about x at the origin, a coupler on a cross joint at B = (0, 0, `crank`), and a rocker that
+    r"""A wheel that turns about x at the origin, a coupler on a cross joint at B = (0, 0, `crank`), and a rocker that
     turns about y at `pivot` and carries the coupler's other end C on a ball joint: 18 speeds, 17 rows, 1 degree of
     freedom.
 
-    Lengths in m, principal inertias in kg m2 about the centres of mass in the axes of each link (coupler: x along BC;
-    rocker: z along DC), spring (N m/rad, free at the start) and damper (N m s/rad) on the wheel.
+    Lengths in m, masses in kg, gravity in m/s2, principal inertias in kg m2 about the centres of mass in the axes of
+    each link (coupler: x along BC; rocker: z along DC), spring (N m/rad, free at the start) and damper (N m s/rad) on
+    the wheel.
+
+    Picture::
+
+          C o                                       z
+            \ ' .                                   ^
+             \    ' - .     coupler                 |
+              \         ' - .                       o--> x     y away from the reader
+        rocker \              ' - .
+                \                   ' o B           C: ball joint
+                 \                    | wheel       B: cross joint, axis e1 in the wheel, e2 in the coupler
+                  o D                 o A           A: axis x, with spring and damper;  D: axis y
+                 ////                ////           gravity along -z
+          C and D are 8.5 m nearer to the reader than A and B
 
     Source: Park, Yoo and Hwang 2000, section 4.3. The lengths are lost in print; the masses and inertias are those of
     the spatial four-bar of Haug 1989, section 12.3, from which they are taken. Assumed: gravity along -z, the axes of

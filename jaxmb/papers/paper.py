@@ -7,6 +7,7 @@ import equinox as eqx
 import numpy as np
 
 from ..errors import ModelError, did_you_mean
+from ..studies.comparison import Cell, Comparison
 from ..view.report import Grid, Report
 
 
@@ -43,6 +44,20 @@ def corrections(rows: Sequence[Sequence[str]]) -> Grid:
     """Where the paper is wrong, what is right, and the number that shows it."""
     caption = "Found wrong in print. M a + J' lam = Q, J a = gamma; the number was computed in this run."
     return Grid(caption, ("where", "printed", "right", "number"), rows)
+
+
+def passages(caption: str, comparison: Comparison) -> Grid:
+    """Who passes a singular configuration on the right branch: the error, or how the run ended."""
+    columns = list(dict.fromkeys((cell.stabilization, cell.tolerance) for cell in comparison.cells))
+    rows = []
+    for formulation in comparison.names("formulation"):
+        cells = [comparison.select(formulation=formulation, stabilization=s, tolerance=t)[0] for s, t in columns]
+        rows.append([formulation, *(f"{c.error:.0e}" if c.ok else _ended(c) for c in cells)])
+    return Grid(caption, ("formulation", *(f"{s}, {t:g}" for s, t in columns)), rows)
+
+
+def _ended(cell: Cell) -> str:
+    return f"{cell.status.replace('_', ' ')} at {cell.reached:.2f} s"
 
 
 @dataclasses.dataclass(frozen=True)

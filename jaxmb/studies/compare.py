@@ -155,7 +155,9 @@ def _cell(names: tuple[str, str, str, str], tolerance: float, sol: Solution, run
         newton_iterations=int(sol.stats.newton_iterations),
         run_s=run_s if ok else nan,
         compile_s=compile_s,
-        history=History(*(np.asarray(x) for x in (sol.t, *(getattr(violation, n) for n in History._fields[1:])))),
+        history=History(
+            *(np.asarray(x) for x in (sol.t, sol.q, violation.position, violation.velocity, violation.acceleration))
+        ),
     )
 
 

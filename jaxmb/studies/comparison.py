@@ -20,9 +20,10 @@ CAPTION = (
 
 
 class History(NamedTuple):
-    """Norms of the constraints at three levels over time (s)."""
+    """Positions and norms of the constraints at three levels over time (s)."""
 
     t: np.ndarray
+    q: np.ndarray
     position: np.ndarray
     velocity: np.ndarray
     acceleration: np.ndarray
