@@ -76,7 +76,10 @@ def compare_command(
     ] = "no-stabilization,baumgarte,coordinate-partitioning,projection",
     coordinates: Annotated[
         str | None,
-        typer.Option(help="Comma-separated: quaternion, euler-parameters, euler-angles, planar (default: as built)."),
+        typer.Option(
+            help="Comma-separated: quaternion, euler-parameters, euler-angles, planar; or 'published', those of the paper "
+            "(default: as built)."
+        ),
     ] = None,
     solvers: Annotated[str, typer.Option(help="Comma-separated: dopri5, tsit5, dopri8, bosh3.")] = "dopri5",
     repeats: Annotated[int, typer.Option(min=1, help="Timed runs per cell; the median is shown.")] = 3,
@@ -92,13 +95,18 @@ def compare_command(
     """
     entry = get_mechanism(mechanism)
     chosen_tolerances = numbers(tolerances, "tolerances")
+    chosen_coordinates = None
+    if coordinates == "published":
+        chosen_coordinates = None if entry.published is None else [entry.published]
+    elif coordinates is not None:
+        chosen_coordinates = choose(coordinates, COORDINATES, "coordinates")
     end = entry.t1 if t1 is None else t1
     result = compare_mechanism(
         entry,
         t1=end,
         formulations=choose(formulations, ALL_FORMULATIONS, "formulation"),
         stabilizations=choose(stabilizations, STABILIZATIONS, "stabilization"),
-        coordinates=None if coordinates is None else choose(coordinates, COORDINATES, "coordinates"),
+        coordinates=chosen_coordinates,
         solvers=choose(solvers, SOLVERS, "solver"),
         tolerances=chosen_tolerances,
         repeats=repeats,

@@ -89,7 +89,7 @@ class Solution(eqx.Module):
     stats: Stats
     reached: Float[Array, "*batch"]
     weakest: Float[Array, "*batch m"]
-    """How much each constraint row takes part in the combination of rows that was nearest to dependence at the end."""
+    """How much each constraint row takes part in the combinations of rows that were nearest to dependence at the end."""
     system: Any
     formulation: Any
     stabilization: Any

@@ -9,6 +9,7 @@ import pytest
 
 import jaxmb as mb
 
+from .models import spatial_loop
 from .oracles import accelerations, derivative, rotation_matrices
 
 LINK = mb.rod((0, 0, 0), (1, 0, 0), mass=1.0)
@@ -292,3 +293,35 @@ def test_a_driver_may_close_over_a_traced_parameter():
 
     for _ in range(2):
         assert jax.grad(gamma)(3.0, jnp.asarray(0.1, float)) == pytest.approx(2.0)
+
+
+def test_convert_writes_the_same_motion_in_other_coordinates():
+    """There and back, with bodies of two kinds in another order; poses and twists are the judges."""
+    system, state = loop_in_motion()
+    mixed = system.with_coordinates(
+        {"crank": mb.EulerParameters(), "coupler": mb.EulerAngles("zxy"), "rocker": mb.EulerParameters()}
+    )
+    assert list(mixed.bodies) != list(system.bodies)
+    other = mixed.convert(state, system)
+    order = [list(mixed.bodies).index(name) for name in system.bodies]
+    here, there = system.equations(), mixed.equations()
+    np.testing.assert_allclose(there.poses(other.q).R[jnp.array(order)], here.poses(state.q).R[:-1], atol=1e-12)
+    np.testing.assert_allclose(
+        there.twists(other.q, other.v)[jnp.array(order)], here.twists(state.q, state.v)[:-1], atol=1e-12
+    )
+    back = system.convert(other, mixed)
+    np.testing.assert_allclose(back.v, state.v, atol=1e-12)
+    assert back.t == state.t
+
+
+def loop_in_motion():
+    system, state = spatial_loop()
+    J = np.asarray(system.equations().terms(state.t, state.q, state.v).J)
+    v = np.linalg.svd(J)[2][-1]
+    return system, mb.State(jnp.asarray(0.3), state.q, jnp.asarray(v))
+
+
+def test_convert_refuses_another_mechanism():
+    system, state = spatial_loop()
+    with pytest.raises(mb.ModelError, match="its bodies are crank, coupler, rocker, not link"):
+        pendulum().convert(state, system)

@@ -12,7 +12,7 @@ from jaxtyping import Array, ArrayLike, Float, Int
 from ..errors import ModelError, SimulationError, is_concrete
 from ..formulations.base import RANK_TOLERANCE, Formulation, RateFormulation
 from ..formulations.choice import Choice
-from ..formulations.deflated import Deflated, null_space
+from ..formulations.deflated import Deflated, NullSpace, null_space
 from ..formulations.null_space import NullSpaceFormulation
 from ..integrators.field import Carried, Field, FieldTerm
 from ..integrators.noticing import Noticing
@@ -29,6 +29,8 @@ from .messages import explain
 ASSEMBLED = 1e-6
 #: A run that breaks down with |sin b| (or |cos b|) of its Euler angles below this met their singularity.
 LOCKED = 0.05
+#: Singular values within this factor of the smallest one vanish with it.
+ABOUT_AS_SMALL = 10.0
 
 
 def simulate(
@@ -188,11 +190,19 @@ def _run(
         "newton_iterations": end_state.iterations,
     }
     work = jnp.where(good, work, jnp.nan)
-    # Of the left singular vectors of J at the end the one next to those of the redundant rows.
-    weakest = jnp.take(end_state.carried.null.U, null.deficiency, axis=1, mode="clip") if terms.Phi.size else terms.Phi
+    weakest = _weakest(end_state.carried.null, null.deficiency)
     at_start = {"Phi": terms.Phi, "Phi_dot": terms.Phi_dot, "J": terms.J, "deficiency": null.deficiency}
-    ended = {"status": status, "reached": reached, "weakest": jnp.abs(weakest), "stats": stats}
+    ended = {"status": status, "reached": reached, "weakest": weakest, "stats": stats}
     return {"q": q, "v": v, "work": work, **ended, **at_start}
+
+
+def _weakest(null: NullSpace, redundant: Int[Array, ""]) -> Float[Array, " m"]:
+    """How much each row takes part in the combinations nearest to dependence, those redundant from the start aside: the left
+    singular vectors of the smallest singular value and of others about as small, for several can vanish together."""
+    order = jnp.arange(null.sigma.size)  # they come in ascending order
+    smallest = jnp.sum(jnp.where(order == redundant, null.sigma, 0.0))
+    vanishing = (order >= redundant) & (null.sigma <= ABOUT_AS_SMALL * smallest)
+    return jnp.sqrt(jnp.sum(jnp.where(vanishing[None, :], null.U**2, 0.0), axis=1))
 
 
 def _first_step(equations, state: State, a, rtol, atol, span) -> Float[Array, ""]:

@@ -118,16 +118,19 @@ class Deflated(Formulation):
     def particular(self, M: Mass, J, Q, gamma, null: NullSpace) -> Accel:
         """The same without making the multipliers the smallest ones, which costs a pseudoinverse."""
 
+        n = Q.size
+
         def K(x):
-            a, lam = x
+            a, lam = x[:n], x[n:]
             dense = M.dense() if isinstance(M, BlockDiagonal) else M
-            return dense @ a + J.T @ lam, J @ a
+            return jnp.concatenate([dense @ a + J.T @ lam, J @ a])
 
         def algorithm(_, b):
-            force, rhs = b
-            return deflated_solve(M, J, force, rhs, null.D[:, None] * null.N)
+            return jnp.concatenate(deflated_solve(M, J, b[:n], b[n:], null.D[:, None] * null.N))
 
-        a, lam = jax.lax.custom_linear_solve(K, (Q, gamma), algorithm, symmetric=True)
+        # One vector and not a pair: JAX cannot differentiate this solve when only a part of a pair has a derivative.
+        x = jax.lax.custom_linear_solve(K, jnp.concatenate([Q, gamma]), algorithm, symmetric=True)
+        a, lam = x[:n], x[n:]
         status = Status.where(jnp.all(jnp.isfinite(a)), Status.successful, Status.not_unique)
         return Accel(a, lam, status)
 

@@ -56,7 +56,7 @@ def load(path, system) -> Solution:
     try:
         with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
             header = json.loads(str(file["header"]))
-            arrays = {name: jnp.asarray(file[name]) for name in _ARRAYS}
+            arrays = {name: jnp.asarray(file[name]) for name in _ARRAYS if header.get("format") == FORMAT}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise ModelError(
             f"load could not read '{path}': it is not a run written by Solution.save ({error})."

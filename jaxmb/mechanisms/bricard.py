@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..body import box
+from ..coordinates import EulerParameters
 from ..forces import Gravity
 from ..joints import Revolute
 from ..solution import Solution
@@ -69,5 +70,6 @@ MECHANISMS = (
         t1=10.0,
         outputs=_outputs,
         reference="A04.csv",
+        published=EulerParameters(),
     ),
 )

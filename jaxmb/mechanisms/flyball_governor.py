@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..body import Body, box
+from ..coordinates import EulerParameters
 from ..forces import Force, Gravity, Linear, PointToPoint
 from ..joints import Prismatic, Revolute
 from ..solution import Solution
@@ -131,5 +132,6 @@ MECHANISMS = (
         t1=10.0,
         outputs=_outputs,
         reference="A05.csv",
+        published=EulerParameters(),
     ),
 )

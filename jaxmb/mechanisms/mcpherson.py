@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..body import Body
+from ..coordinates import EulerAngles
 from ..forces import Applied, Gravity
 from ..joints import Cylindrical, Prismatic, Revolute, Spherical
 from ..solution import Solution
@@ -163,6 +164,7 @@ MECHANISMS = (
         t1=10.0,
         outputs=_outputs,
         reference="mcpherson_simplified.csv",
+        published=EulerAngles("zxz"),
     ),
     Mechanism(
         name="mcpherson-overconstrained",
@@ -172,5 +174,6 @@ MECHANISMS = (
         t1=10.0,
         outputs=_outputs,
         reference="mcpherson_overconstrained.csv",
+        published=EulerAngles("zxz"),
     ),
 )

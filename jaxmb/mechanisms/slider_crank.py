@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..body import Body
+from ..coordinates import EulerParameters
 from ..forces import Applied
 from ..joints import Prismatic, Revolute, Spherical, Universal
 from ..solution import Solution
@@ -94,5 +95,6 @@ MECHANISMS = (
         start=at_rest,
         t1=2.0,
         outputs=_outputs,
+        published=EulerParameters(),
     ),
 )

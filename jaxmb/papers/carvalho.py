@@ -22,14 +22,14 @@ from .paper import Paper, corrections, passages
 
 TITLE = "Carvalho 2022: multibody tool for vehicle development"
 TOLERANCE = 1e-6
-#: Mechanism, penalty alpha, omega and mu of the author, end (s), coordinates, published difference to Adams (%) and CPU
+#: Mechanism, penalty alpha, omega and mu of the author, end (s), published difference to Adams (%) and CPU
 #: times (s) of tool and Adams.
 BENCHMARKS = {
-    "A01": ("simple-pendulum", 1e8, 500.0, 10.0, 10.0, None, 0.5878, (72.7, 10.2)),
-    "A02": ("n-four-bar-2", 1e10, 2000.0, 1.0, 10.0, None, 0.1219, (503.1, 36.5)),
-    "A03": ("andrews-squeezer", 1e2, 1e5, 1.0, 0.05, None, 0.073, (281.6, 18.4)),
-    "A04": ("bricard", 1e7, 1000.0, 1.0, 10.0, EulerParameters(), 0.0544, (264.9, 4.5)),
-    "A05": ("flyball-governor", 1e7, 1e4, 1.0, 1.0, EulerParameters(), 1.8796, (910.8, 21.3)),
+    "A01": ("simple-pendulum", 1e8, 500.0, 10.0, 10.0, 0.5878, (72.7, 10.2)),
+    "A02": ("n-four-bar-2", 1e10, 2000.0, 1.0, 10.0, 0.1219, (503.1, 36.5)),
+    "A03": ("andrews-squeezer", 1e2, 1e5, 1.0, 0.05, 0.073, (281.6, 18.4)),
+    "A04": ("bricard", 1e7, 1000.0, 1.0, 10.0, 0.0544, (264.9, 4.5)),
+    "A05": ("flyball-governor", 1e7, 1e4, 1.0, 1.0, 1.8796, (910.8, 21.3)),
 }
 #: Table 2: time (s) of kinematics by Levenberg-Marquardt and dogleg.
 TABLE_2 = {"Levenberg-Marquardt": 0.2409, "dogleg": 0.1897}
@@ -37,13 +37,15 @@ TABLE_2 = {"Levenberg-Marquardt": 0.2409, "dogleg": 0.1897}
 
 def run_benchmark(key: str, progress: bool = False) -> tuple[Cell, Cell]:
     """The author's method with his penalties, and the default of this project."""
-    name, alpha, omega, mu, t1, coordinates, *_ = BENCHMARKS[key]
+    name, alpha, omega, mu, t1, *_ = BENCHMARKS[key]
+    mechanism = get_mechanism(name)
+    coordinates = mechanism.published
     part = compare_mechanism(
-        get_mechanism(name), t1=t1, coordinates=None if coordinates is None else [coordinates], tolerances=[TOLERANCE],
-        formulations=[AugmentedLagrangian(alpha), Deflated()], stabilizations=[Baumgarte(omega * mu, omega), Projection()],
+        mechanism, t1=t1, coordinates=None if coordinates is None else [coordinates], tolerances=[TOLERANCE],
+        pairs=[(AugmentedLagrangian(alpha), Baumgarte(omega * mu, omega)), (Deflated(), Projection())],
         repeats=1, max_steps=200_000, singular="pass", progress=progress,
     )  # fmt: skip
-    return part.cells[0], part.cells[3]
+    return part.cells[0], part.cells[1]
 
 
 def experiment(progress: bool = False) -> Report:
@@ -98,7 +100,7 @@ def singular_cells(progress: bool = False) -> Comparison:
 def _table(found) -> Grid:
     rows = []
     for key, (author, default) in found.items():
-        name, alpha, omega, mu, t1, _, difference, (tool, adams) = BENCHMARKS[key]
+        name, alpha, omega, mu, t1, difference, (tool, adams) = BENCHMARKS[key]
         cells = (author, default)
         rows.append([
             f"{key} {name}", f"{t1:g}", f"{alpha:.0e}, {omega:g}, {mu:g}", f"{difference:g}",
@@ -151,12 +153,13 @@ def _kinematics(solver) -> tuple[float, float, int]:
     def positions(q):
         return jax.lax.scan(step, q, jnp.linspace(0.0, 2.0, 401))[1]
 
-    seconds = []
-    for _ in range(6):
+    def timed():
         started = time.perf_counter()
         left, steps = jax.block_until_ready(positions(state.q))
-        seconds.append(time.perf_counter() - started)
-    return statistics.median(seconds[1:]), float(jnp.max(left)), int(jnp.sum(steps))
+        return time.perf_counter() - started, left, steps
+
+    _, left, steps = timed()
+    return statistics.median(timed()[0] for _ in range(5)), float(jnp.max(left)), int(jnp.sum(steps))
 
 
 def _kinematic_table(found) -> Grid:
@@ -193,16 +196,16 @@ def _claims(found, kinematics, convergence: list[Cell], passing: Comparison) -> 
     ratio = kinematics["Levenberg-Marquardt"][0] / kinematics["dogleg"][0]
     history, exact = found["A01"][0].history, get_mechanism("simple-pendulum").read_reference()
     error = np.hypot(history.q[:, 0] - exact["x"], history.q[:, 1] - exact["y"])
-    half = len(error) // 2
-    growth = float(np.max(error[half:]) / np.max(error[1:half]))
+    late = history.t >= 1.0
+    exponent = float(np.polyfit(np.log(history.t[late]), np.log(np.maximum.accumulate(error)[late]), 1)[0])
     left, right = convergence[-2], convergence[-1]
     change = abs(left.error - right.error) / left.error
     good = passing.select(formulation="AugmentedLagrangian", stabilization="Projection", tolerance=1e-9)[0]
     return [
         claim("All benchmarks differ by less than 5 % from Adams", worst < 0.05 if worst == worst else False,
               "largest error here: " + ", ".join(f"{k} {100 * a.error:.1g} %" for k, (a, _) in found.items())),
-        claim("The difference grows linearly in time (a phase shift)", 1.4 < growth < 2.8,
-              f"A01: the second half of the run has {growth:.2f} times the error of the first"),
+        claim("The difference grows linearly in time (a phase shift)", 0.7 < exponent < 1.3,
+              f"A01: the largest error so far grows as t^{exponent:.2f} from 1 s to 10 s"),
         claim("Dogleg is faster than Levenberg-Marquardt (1.27 times)", ratio > 1.0,
               f"Levenberg-Marquardt takes {ratio:.2f} times as long, {kinematics['Levenberg-Marquardt'][2]} and "
               f"{kinematics['dogleg'][2]} iterations"),
@@ -211,9 +214,8 @@ def _claims(found, kinematics, convergence: list[Cell], passing: Comparison) -> 
         claim("Adams multistep is faster than Runge-Kutta 4(5) (1.8 to 2.9 times)", None, "no multistep solver yet"),
         claim("The augmented Lagrangian passes singular configurations", good.ok and good.error < 1e-3,
               f"A02 over a turn with Projection at 1e-9: {good.status}, error {good.error:.0e}; see the table for others"),
-        claim("A05, the stiff one, costs most (911 s)", found["A05"][0].run_s == max(a.run_s for a, _ in found.values()),
-              "run times (s): " + ", ".join(f"{k} {a.run_s:.1f}" for k, (a, _) in found.items())
-              + "; A05 for a tenth of the time span"),
+        claim("A05, the stiff one, costs most (911 s)", 10 * found["A05"][0].run_s > max(a.run_s for a, _ in found.values()),
+              "run times (s): " + ", ".join(f"{k} {a.run_s:.1f}" for k, (a, _) in found.items()) + "; A05 for 1 s instead of 10"),
     ]  # fmt: skip
 
 

@@ -36,12 +36,11 @@ TOLERANCE = 1e-5
 def run_methods(name: str, t1: float, tolerance: float, positions: float, **options) -> dict[str, Cell]:
     """The three methods on one example: one program for all tolerances."""
     partitioning = CoordinatePartitioning(tolerance=positions)
+    pairs = [(PartialVelocities(), partitioning), (KKT(), partitioning), (KKT(), Baumgarte(GAIN, GAIN))]
     part = compare_mechanism(
-        get_mechanism(name), t1=t1, formulations=[PartialVelocities(), KKT()], tolerances=[tolerance],
-        stabilizations=[partitioning, Baumgarte(GAIN, GAIN)], max_steps=20_000, **options,
-    )  # fmt: skip
-    cells = part.cells
-    return dict(zip(METHODS, (cells[0], cells[1], cells[3]), strict=True))
+        get_mechanism(name), t1=t1, pairs=pairs, tolerances=[tolerance], repeats=7, max_steps=20_000, **options
+    )
+    return dict(zip(METHODS, part.cells, strict=True))
 
 
 def experiment(progress: bool = False) -> Report:

