@@ -1,4 +1,5 @@
 import csv
+import json
 import sys
 
 import pytest
@@ -7,6 +8,8 @@ from typer.testing import CliRunner
 import jaxmb as mb
 from jaxmb import cli
 from jaxmb.mechanisms import MECHANISMS
+from jaxmb.papers import PAPERS, Paper
+from jaxmb.view.report import Claims, Report, claim
 
 runner = CliRunner()
 
@@ -30,6 +33,15 @@ def test_names_are_kebab_case():
         (["compare", "mcphersen-simplified"], "Did you mean 'mcpherson-simplified'?"),
         (["compare", "bricard", "--formulations", "udwadia-kalabra"], "Did you mean 'udwadia-kalaba'?"),
         (["compare", "bricard", "--stabilizations", "baumgart"], "Did you mean 'baumgarte'?"),
+        (["compare", "bricard", "--coordinates", "euler-angels"], "Did you mean 'euler-angles'?"),
+        (["compare", "bricard", "--solvers", "dopri6"], "There are: dopri5, tsit5, dopri8, bosh3."),
+        (
+            ["compare", "bricard", "--tolerances", "1e-3;1e-6"],
+            "Give positive numbers with commas between, as 1e-3,1e-6.",
+        ),
+        (["compare", "bricard", "--tolerances", "-1"], "Give positive numbers"),
+        (["compare", "static-multipoint"], "which is a static problem"),
+        (["paper", "kbf"], "Did you mean 'kbe'?"),
     ],
 )
 def test_a_typo_is_one_sentence_and_exit_code_2(arguments, phrase, monkeypatch, capsys):
@@ -42,23 +54,30 @@ def test_a_typo_is_one_sentence_and_exit_code_2(arguments, phrase, monkeypatch, 
 
 
 def test_compare_writes_what_it_shows(tmp_path):
-    arguments = [
-        "compare",
-        "simple-pendulum",
-        "--t1",
-        "0.5",
-        "--formulations",
-        "udwadia-kalaba",
-        "--stabilizations",
-        "projection",
-    ]
-    shown = runner.invoke(
-        cli.app, [*arguments, "--repeats", "1", "--csv", str(tmp_path / "out.csv")], env={"COLUMNS": "160"}
-    )
+    arguments = ["compare", "simple-pendulum", "--t1", "0.5", "--formulations", "udwadia-kalaba"]
+    arguments += ["--stabilizations", "projection", "--tolerances", "1e-4,1e-6", "--coordinates", "published"]
+    files = {kind: tmp_path / f"out.{kind}" for kind in ("csv", "json", "html")}
+    for kind, path in files.items():
+        arguments += [f"--{kind}", str(path)]
+    shown = runner.invoke(cli.app, [*arguments, "--repeats", "1"], env={"COLUMNS": "160"})
     assert shown.exit_code == 0, shown.output
     assert "UdwadiaKalaba" in shown.output and "Compilation" in shown.output
-    (cell,) = csv.DictReader((tmp_path / "out.csv").read_text().splitlines())
-    assert cell["status"] == "successful" and float(cell["error"]) < 1e-4
+    loose, tight = csv.DictReader(files["csv"].read_text().splitlines())
+    assert loose["status"] == tight["status"] == "successful"
+    assert float(tight["error"]) < float(loose["error"]) < 1e-2
+    assert [cell["tolerance"] for cell in json.loads(files["json"].read_text())["cells"]] == [1e-4, 1e-6]
+    assert "<h2>Error over cost</h2>" in files["html"].read_text()
+
+
+def test_paper_writes_a_page_and_shows_verdicts(tmp_path, monkeypatch):
+    report = Report("A paper", (Claims([claim("It holds", True, "1.0"), claim("It does not", False, "2.0")]),))
+    monkeypatch.setitem(PAPERS, "pf", Paper("pf", "A paper", lambda progress: report))
+    monkeypatch.chdir(tmp_path)
+    shown = runner.invoke(cli.app, ["paper", "pf", "--markdown", "pf.md"], env={"COLUMNS": "160"})
+    assert shown.exit_code == 0, shown.output
+    assert "does not hold" in shown.output and "2.0" in shown.output
+    assert (tmp_path / "pf.html").read_text() == report.html()
+    assert (tmp_path / "pf.md").read_text() == report.markdown()
 
 
 @pytest.mark.slow

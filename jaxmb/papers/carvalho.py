@@ -16,7 +16,7 @@ from ..spatial import quaternion_to_rotation
 from ..stabilization import Baumgarte, CoordinatePartitioning, Projection
 from ..studies.catalog import compare_mechanism
 from ..studies.comparison import Cell, Comparison
-from ..view.plots import new_figure
+from ..view.plots import legend, new_figure
 from ..view.report import Block, Claim, Claims, Grid, Heading, Picture, Prose, Report, claim
 from .paper import Paper, corrections, passages
 
@@ -122,7 +122,7 @@ def _growth_figure(cells: tuple[Cell, Cell]):
         error = np.hypot(cell.history.q[:, 0] - exact["x"], cell.history.q[:, 1] - exact["y"])
         axes.semilogy(cell.history.t, np.maximum(error, 1e-12), lw=1.1, label=name)
     axes.set(xlabel="time (s)", ylabel="position error (m)", title="A01, tolerance 1e-6")
-    axes.legend(fontsize=8)
+    legend(axes)
     return figure
 
 

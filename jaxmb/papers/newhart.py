@@ -21,7 +21,7 @@ from ..mechanisms import get_mechanism, slider_crank_relative, static_multipoint
 from ..solution import Solution
 from ..stabilization import Baumgarte, NoStabilization, Projection, Stabilization
 from ..studies.catalog import compare_mechanism
-from ..view.plots import new_figure
+from ..view.plots import legend, new_figure
 from ..view.report import Block, Claim, Claims, Grid, Heading, Picture, Prose, Report, claim
 from .paper import Paper, corrections, distance, instant
 
@@ -172,7 +172,7 @@ def _law_figure(laws):
         points = sorted((mu, errors.position) for (n, mu), errors in laws.items() if n == name)
         axes.loglog(*zip(*points, strict=True), "o-", ms=5, lw=1, label=name)
     axes.set(xlabel="penalty mu", ylabel="largest position error (m)", title="pendulum, 5 s, converged integration")
-    axes.legend(fontsize=8)
+    legend(axes)
     return figure
 
 

@@ -8,7 +8,7 @@ from ..mechanisms import get_mechanism
 from ..stabilization import Baumgarte, CoordinatePartitioning, Projection
 from ..studies.catalog import compare_mechanism
 from ..studies.comparison import Cell, Comparison
-from ..view.plots import new_figure
+from ..view.plots import legend, new_figure
 from ..view.report import Block, Claim, Claims, Grid, Heading, Picture, Prose, Report, claim
 from .paper import Instant, Paper, corrections, distance, instant, passages
 
@@ -161,7 +161,7 @@ def _paths(passing: Comparison):
         (cell,) = passing.select(formulation=formulation, stabilization=stabilization, tolerance=1e-5)
         axes.plot(cell.history.t, cell.history.q[:, 4], lw=1.1, label=f"{formulation} + {stabilization}")
     axes.set(xlabel="time (s)", ylabel="y2 (m)", title="case I with gravity, tolerance 1e-5")
-    axes.legend(fontsize=8)
+    legend(axes)
     return figure
 
 
@@ -184,7 +184,7 @@ def _reaction_figure(reaction):
     axes.plot(t, truth, "k", lw=2.5, alpha=0.3, label="reference")
     axes.plot(t, found, lw=1.1, label="PartialVelocities")
     axes.set(xlabel="time (s)", ylabel="N2y (N)", title="spatial four-bar")
-    axes.legend(fontsize=8)
+    legend(axes)
     return figure
 
 

@@ -38,7 +38,7 @@ def work_precision(comparison: Comparison) -> Figure:
     handles = [axes.plot([], [], color=color(k, len(formulations)), lw=3)[0] for k in range(len(formulations))]
     markers = [axes.plot([], [], "k", ls="", marker=MARKERS[l % len(MARKERS)])[0] for l in range(len(stabilizations))]
     axes.set(xscale="log", yscale="log", xlabel="run time (ms)", ylabel="largest error to the reference, relative")
-    _legend(axes, handles + markers, formulations + stabilizations)
+    legend(axes, handles + markers, formulations + stabilizations)
     return figure
 
 
@@ -61,7 +61,7 @@ def grouped_bars(comparison: Comparison, quantity: str, label: str, title: str =
     names = [f"{g:g}" if isinstance(g, float) else g for g in groups]
     axes.set_xticks(np.arange(len(groups)), names)
     axes.set(xlabel=by, ylabel=label, title=title)
-    _legend(axes, *axes.get_legend_handles_labels())
+    legend(axes)
     return figure
 
 
@@ -77,7 +77,7 @@ def constraint_norms(cells: Sequence[Cell], names: Sequence[str], title: str = "
         axes.grid(alpha=0.3)
     panels[0].set_title(title)
     panels[-1].set_xlabel("time (s)")
-    _legend(panels[0], *panels[0].get_legend_handles_labels())
+    legend(panels[0])
     return figure
 
 
@@ -93,7 +93,7 @@ def drift(cells: Sequence[Cell], names: Sequence[str], title: str = "") -> Figur
         }
         axes.semilogy(cell.history.t, norm, label=names[k], **style)
     axes.set(xlabel="time (s)", ylabel=LEVELS[0][1], title=title)
-    _legend(axes, *axes.get_legend_handles_labels())
+    legend(axes)
     return figure
 
 
@@ -106,7 +106,10 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _legend(axes: Axes, handles, labels) -> None:
+def legend(axes: Axes, handles: Sequence = (), labels: Sequence[str] = ()) -> None:
+    """A legend beside the axes, where it hides nothing."""
+    if not handles:
+        handles, labels = axes.get_legend_handles_labels()
     if handles:
         axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize=8, frameon=False)
 
