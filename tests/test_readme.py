@@ -44,3 +44,27 @@ def test_every_formulation_is_listed():
 
     for formulation in mb.ALL_FORMULATIONS:
         assert f"`{type(formulation).__name__}`" in README
+
+
+def test_every_mechanism_is_listed():
+    """The first column has full names, or endings to the first name of its row."""
+    from jaxmb.mechanisms import MECHANISMS
+
+    rows = re.search(r"\| mechanism \|.*?\n\n", README, flags=re.DOTALL)
+    assert rows is not None
+    listed = set()
+    for row in rows[0].splitlines()[2:]:
+        first, *others = re.findall(r"`([^`]+)`", row.split("|")[1])
+        listed |= {first, *(first + name if name.startswith("-") else name for name in others)}
+    assert listed == {*MECHANISMS, "static-multipoint"}
+
+
+def test_results_are_those_of_the_reports():
+    """Verdicts are counted as in the pages, which the commands wrote."""
+    from jaxmb.papers import PAPERS
+
+    for key in PAPERS:
+        page = (ROOT / "docs" / "papers" / f"{key}.md").read_text(encoding="utf-8")
+        counts = [page.count(f"| {verdict} |") for verdict in ("holds", "does not hold", "cannot be decided")]
+        row = re.search(rf"\| `jaxmb paper {key}` \|[^|]*\| (\d+) \| (\d+) \| (\d+) \|", README)
+        assert row is not None and [int(x) for x in row.groups()] == counts, key

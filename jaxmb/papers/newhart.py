@@ -7,6 +7,8 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy as np
+from rich.console import Console
+from rich.progress import track
 
 from ..analyses.simulate import simulate
 from ..formulations import (
@@ -123,8 +125,11 @@ def minimal_pendulum_time() -> float:
 
 def experiment(progress: bool = False) -> Report:
     """Table 1, the 1/mu laws, the other mechanisms and the static lever."""
-    laws = {(name, mu): penalty_errors(name, mu) for name, (_, range_) in LAWS.items() for mu in range_}
-    timed = {(name, mu): penalty_errors(name, mu, TIMED, 3) for mu in TABLE_1 for name in list(PENALTIES)[:3]}
+    shown = {"console": Console(stderr=True), "transient": True, "disable": not progress}
+    keys = [(name, mu) for name, (_, penalties) in LAWS.items() for mu in penalties]
+    laws = {key: penalty_errors(*key) for key in track(keys, "pendulum, errors", **shown)}
+    keys = [(name, mu) for mu in TABLE_1 for name in list(PENALTIES)[:3]]
+    timed = {key: penalty_errors(*key, TIMED, 3) for key in track(keys, "pendulum, times", **shown)}
     others = {
         "projection": pendulum(HeaneyHou(), NoStabilization(), TIMED, 3),
         "projection + Baumgarte": pendulum(HeaneyHou(), Baumgarte(GAIN, GAIN), TIMED, 3),

@@ -128,7 +128,7 @@ def test_a_force_that_becomes_nan_stops_the_run_where_it_does():
     assert sol.status == mb.Status.not_finite
     assert abs(float(sol.reached) - 0.4) < 1e-6
     assert np.all(np.isnan(sol.q[5:])) and np.all(np.isfinite(sol.q[:4]))
-    with pytest.raises(mb.SimulationError, match=r"stopped at t = 0\.4 .* NaN or infinite"):
+    with pytest.raises(mb.SimulationError, match=r"Stopped at t = 0\.4 .* NaN or infinite"):
         mb.simulate(system, system.state(), t1=1.0)
 
 
