@@ -2,6 +2,7 @@
 
 from ..joints.measured import Measured
 from ..ports import replace
+from ..spatial import wrap
 from .base import MeasuredForce
 from .laws import Law, Linear, as_law
 
@@ -10,7 +11,8 @@ class JointForce(MeasuredForce):
     """A torque or force on the coordinate of a joint, by a scalar law; `JointForce("A", Actuator(2.0))` brakes, -2.0
     drives.
 
-    An angle is counted in (-pi, pi], so a law that depends on it jumps half a turn from its zero.
+    An angle is counted within half a turn of the law's `free` angle (of 0 for a law without), so a spring that depends on it
+    jumps only where it is turned by more than that.
     """
 
     measured: Measured
@@ -26,7 +28,10 @@ class JointForce(MeasuredForce):
         return replace(self, ports=ports, measured=measured)
 
     def measure(self, F, G):  # pyright: ignore[reportIncompatibleMethodOverride]
-        return self.measured(F, G)[None]
+        x = self.measured(F, G)
+        if self.measured.is_angle and isinstance(self.law, Linear):
+            x = self.law.free + wrap(x - self.law.free)
+        return x[None]
 
     def magnitude(self, x, xdot, t):
         return self.law(x[0], xdot[0], t)[None]

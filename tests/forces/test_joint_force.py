@@ -48,6 +48,14 @@ def test_a_spring_turns_the_second_body_back_and_the_first_along(angle):
     assert float(energy) == pytest.approx(1.5 * (angle - 0.1) ** 2)
 
 
+@pytest.mark.parametrize(("angle", "free"), [(3.5, 2.0), (-3.6, -1.0), (np.pi, 0.524)])
+def test_a_spring_goes_on_past_half_a_turn_of_the_joint(angle, free):
+    """Within half a turn of where it is free it does not jump."""
+    force = attached(joint_spring("A", stiffness=3.0, free=free))
+    _, (_, tau) = loads(force, motion(R=R), motion(R=R @ turn([0, 0, 1], angle)))
+    np.testing.assert_allclose(tau, -3.0 * (angle - free) * R[:, 2], atol=1e-12)
+
+
 def test_a_positive_actuator_brakes_and_a_negative_one_drives():
     (_, tau), (_, tau_to) = loads(attached(JointForce("A", Actuator(-2.0))), motion(), motion(w=(0, 0, 1)))
     np.testing.assert_allclose(tau_to, [0, 0, 2.0], atol=1e-14)
