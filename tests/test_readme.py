@@ -53,7 +53,7 @@ def test_every_mechanism_is_listed():
     rows = re.search(r"\| mechanism \|.*?\n\n", README, flags=re.DOTALL)
     assert rows is not None
     listed = set()
-    for row in rows[0].splitlines()[2:]:
+    for row in rows[0].strip().splitlines()[2:]:
         first, *others = re.findall(r"`([^`]+)`", row.split("|")[1])
         listed |= {first, *(first + name if name.startswith("-") else name for name in others)}
     assert listed == {*MECHANISMS, "static-multipoint"}

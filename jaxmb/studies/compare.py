@@ -30,7 +30,7 @@ from ..system import System
 from .comparison import Cell, Comparison, History
 
 #: Runs are not repeated for a better median when they have taken this long together (s).
-ENOUGH = 0.2
+ENOUGH = 0.6
 STABILIZATIONS = (NoStabilization(), Baumgarte(), CoordinatePartitioning(), Projection())
 
 
@@ -88,18 +88,24 @@ def compare(
                 return sol, time.perf_counter() - started
 
             bar.update(task, description="compiling")
-            compile_s = run(0, tolerances[0])[1]
-            for number, (tolerance, k) in enumerate(itertools.product(tolerances, range(len(pairs)))):
-                names = (describe(pairs[k][0]), describe(pairs[k][1]), kind, type(solver).__name__)
-                bar.update(task, description=", ".join((*names, f"{tolerance:g}")))
-                sol, took = run(k, tolerance)
-                if number == 0:  # the same run again, without compilation
-                    compile_s = max(0.0, compile_s - took)
-                times = [took]
-                while bool(sol.ok) and len(times) < repeats and sum(times) < ENOUGH:
-                    times.append(run(k, tolerance)[1])
-                cells.append(_cell(names, tolerance, sol, statistics.median(times), compile_s, error))
-                bar.advance(task)
+            first = run(0, tolerances[0])[1]
+            compile_s = None
+            for tolerance in tolerances:
+                solutions: dict[int, Solution] = {}
+                times: dict[int, list[float]] = {k: [] for k in range(len(pairs))}
+                # In turns, so that what else the machine does falls on all of them alike.
+                for turn, k in itertools.product(range(repeats), range(len(pairs))):
+                    if turn and not (bool(solutions[k].ok) and sum(times[k]) < ENOUGH):
+                        continue
+                    name = f"{describe(pairs[k][0])}, {describe(pairs[k][1])}, {kind}, {tolerance:g}"
+                    bar.update(task, description=name, advance=0 if turn else 1)
+                    solutions[k], took = run(k, tolerance)
+                    times[k].append(took)
+                if compile_s is None:  # the first run has been repeated by now, without compilation
+                    compile_s = max(0.0, first - times[0][0])
+                for k, sol in solutions.items():
+                    names = (describe(pairs[k][0]), describe(pairs[k][1]), kind, type(solver).__name__)
+                    cells.append(_cell(names, tolerance, sol, statistics.median(times[k]), compile_s, error))
     return Comparison(tuple(cells), title)
 
 

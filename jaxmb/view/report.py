@@ -6,6 +6,7 @@ import html
 import io
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 from matplotlib.figure import Figure
 
 STYLE = """
@@ -61,9 +62,9 @@ class Claim:
             raise ValueError(f"A claim has the verdict '{self.verdict}', which is none of {', '.join(VERDICTS)}.")
 
 
-def claim(text: str, holds: bool | None, number: str) -> Claim:
+def claim(text: str, holds: bool | np.bool | None, number: str) -> Claim:
     """A claim that holds (True), does not (False), or cannot be decided (None)."""
-    return Claim(text, {True: VERDICTS[0], False: VERDICTS[1], None: VERDICTS[2]}[holds], number)
+    return Claim(text, VERDICTS[2] if holds is None else VERDICTS[0 if holds else 1], number)
 
 
 @dataclasses.dataclass(frozen=True)

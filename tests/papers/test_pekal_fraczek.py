@@ -22,8 +22,8 @@ def test_euler_parameters_need_formulations_for_a_singular_mass():
 
 @pytest.mark.slow
 def test_short_experiment():
-    """The whole report on the first tenth of a second, where times say nothing but counts do."""
-    report = pf.experiment(t1=0.1)
+    """The whole report on the first second, where times say nothing but counts do."""
+    report = pf.experiment(t1=1.0)
     claims = {claim.text: claim for claim in report.claims}
     assert claims["The number of right-hand sides is the same for all methods"].verdict == VERDICTS[0]
     assert len(report.figures) == 14
@@ -31,7 +31,7 @@ def test_short_experiment():
     assert len(tables) == 7
     corrections = {row[0]: row[3] for row in tables[-1].rows}
     assert corrections["after eq. 31"] == "trace E = 4.000000000000"
-    assert "table 1: 1.84" in corrections["section 4.2"] or "table 1: 1." in corrections["section 4.2"]
+    assert corrections["section 4.2"].startswith("table 1: 1.70 and 0.52 times")
     wrong, right = (float(x) for x in corrections["eq. 21"].replace(",", "").split() if x[0].isdigit())
     assert wrong > 1e-3 and right < 1e-10
     assert np.all([len(table.rows) == 4 for table in tables[:6]])
