@@ -12,6 +12,7 @@ from ..coordinates import Coordinates
 from ..errors import ModelError
 from ..solution import Solution
 from ..state import State
+from ..system import System
 
 #: What a builder takes where a model has a number, and where it has several.
 Number = float | int | np.ndarray | Array
@@ -48,6 +49,10 @@ class Mechanism:
         """The system and its initial state; keyword arguments replace those of the builder, `coordinates` its own."""
         system = self.builder(**{**self.parameters, **changes})
         if coordinates is not None:
+            if not isinstance(system, System):
+                raise ModelError(
+                    f"Mechanism '{self.name}' is written in generalised coordinates of its own. Leave coordinates out."
+                )
             system = system.with_coordinates(coordinates)
         return system, self.start(system)
 

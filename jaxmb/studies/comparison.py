@@ -5,6 +5,7 @@ import dataclasses
 import io
 import itertools
 import json
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,7 +113,7 @@ class Comparison:
         return out.getvalue()
 
     def to_json(self) -> str:
-        cells = [{k: None if v != v else v for k, v in cell.numbers().items()} for cell in self.cells]
+        cells = [{name: _json(value) for name, value in cell.numbers().items()} for cell in self.cells]
         return json.dumps({"title": self.title, "cells": cells}, indent=1)
 
     def to_html(self) -> str:
@@ -125,6 +126,11 @@ class Comparison:
         console = Console(width=140, file=io.StringIO(), force_terminal=False)
         console.print(self.table())
         return console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _json(value):
+    """JSON has neither NaN nor infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _short(value) -> str:

@@ -46,3 +46,11 @@ def test_without_reference():
 
 def test_is_exported():
     assert isinstance(get_mechanism("bricard"), Mechanism)
+
+
+def test_coordinates_of_a_build():
+    system, state = get_mechanism("bricard").build(coordinates=get_mechanism("bricard").published)
+    assert {type(kind).__name__ for kind in system.coordinates.values()} == {"EulerParameters"}
+    assert state.v.size == 35
+    with pytest.raises(mb.ModelError, match="'scotch-yoke' is written in generalised coordinates of its own"):
+        get_mechanism("scotch-yoke").build(coordinates=mb.Planar())

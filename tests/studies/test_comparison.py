@@ -58,6 +58,11 @@ def test_csv_and_json_hold_the_same(both):
         assert set(row) == set(loaded) and "history" not in row
 
 
+def test_json_is_json_when_a_run_went_off():
+    text = table(cell(error=float("inf"))).to_json()
+    assert "Infinity" not in text and json.loads(text)["cells"][0]["error"] is None
+
+
 def test_html_is_one_page_with_everything(both):
     page = both.to_html()
     assert page.startswith("<!doctype html>") and "a &lt;title&gt;" in page and "<title>a <" not in page
