@@ -12,7 +12,7 @@ from rich.table import Table
 from .coordinates import EulerAngles, EulerParameters, Planar, Quaternion
 from .errors import ModelError, SimulationError, did_you_mean
 from .formulations import ALL_FORMULATIONS
-from .io.text import write_text
+from .io.text import require_folder, write_text
 from .mechanisms import MECHANISMS, get_mechanism
 from .papers import PAPERS, find
 from .studies.catalog import compare_mechanism
@@ -95,6 +95,8 @@ def compare_command(
     """
     entry = get_mechanism(mechanism)
     chosen_tolerances = numbers(tolerances, "tolerances")
+    for path in (csv, json, html):
+        require_folder(path or ".")
     chosen_coordinates = None
     if coordinates == "published":
         chosen_coordinates = None if entry.published is None else [entry.published]
@@ -133,8 +135,10 @@ def paper_command(
     Example: jaxmb paper pf --out pf.html
     """
     paper = find(PAPERS, key)
-    report = paper.experiment(True)
     path = f"{key}.html" if out is None else out
+    for wanted in (path, markdown):
+        require_folder(wanted or ".")
+    report = paper.experiment(True)
     write_text(path, report.html())
     if markdown is not None:
         write_text(markdown, report.markdown())

@@ -66,7 +66,7 @@ def test_compare_writes_what_it_shows(tmp_path):
     assert loose["status"] == tight["status"] == "successful"
     assert float(tight["error"]) < float(loose["error"]) < 1e-2
     assert [cell["tolerance"] for cell in json.loads(files["json"].read_text())["cells"]] == [1e-4, 1e-6]
-    assert "<h2>Error over cost</h2>" in files["html"].read_text()
+    assert "<h2>Error over cost, PointMass(True), Dopri5</h2>" in files["html"].read_text()
 
 
 def test_paper_writes_a_page_and_shows_verdicts(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from ..errors import ModelError
 from ..status import Status
 from ..terms import Terms
 from .base import Accel, Formulation, RateFormulation, Rates, all_finite
@@ -19,6 +20,14 @@ class Choice(eqx.Module):
 
     formulations: tuple[Formulation | RateFormulation, ...]
     index: Int[Array, ""]
+
+    def __check_init__(self):
+        for member in self.formulations:
+            if getattr(member, "nonideal", None) is not None:
+                raise ModelError(
+                    f"{type(member).__name__}(nonideal=...) cannot be one of several formulations, whose constraint forces "
+                    "would differ. Run it alone with simulate."
+                )
 
 
 def rates(

@@ -18,7 +18,7 @@ from ..studies.catalog import compare_mechanism
 from ..studies.comparison import Cell, Comparison
 from ..view.plots import legend, new_figure
 from ..view.report import Block, Claim, Claims, Grid, Heading, Picture, Prose, Report, claim
-from .paper import Paper, corrections, passages
+from .paper import Paper, corrections, instant, passages
 
 TITLE = "Carvalho 2022: multibody tool for vehicle development"
 TOLERANCE = 1e-6
@@ -192,7 +192,7 @@ def _convergence_table(cells: list[Cell]) -> Grid:
 
 
 def _claims(found, kinematics, convergence: list[Cell], passing: Comparison) -> list[Claim]:
-    worst = max(author.error for author, _ in found.values())
+    authors = [author for author, _ in found.values()]
     ratio = kinematics["Levenberg-Marquardt"][0] / kinematics["dogleg"][0]
     history, exact = found["A01"][0].history, get_mechanism("simple-pendulum").read_reference()
     error = np.hypot(history.q[:, 0] - exact["x"], history.q[:, 1] - exact["y"])
@@ -200,21 +200,23 @@ def _claims(found, kinematics, convergence: list[Cell], passing: Comparison) -> 
     exponent = float(np.polyfit(np.log(history.t[late]), np.log(np.maximum.accumulate(error)[late]), 1)[0])
     left, right = convergence[-2], convergence[-1]
     change = abs(left.error - right.error) / left.error
-    good = passing.select(formulation="AugmentedLagrangian", stabilization="Projection", tolerance=1e-9)[0]
+    crossing = found["A02"][0]
+    mine = passing.select(formulation="AugmentedLagrangian")
     return [
-        claim("All benchmarks differ by less than 5 % from Adams", worst < 0.05 if worst == worst else False,
+        claim("All benchmarks differ by less than 5 % from Adams (A05 for 1 s)", all(a.ok and a.error < 0.05 for a in authors),
               "largest error here: " + ", ".join(f"{k} {100 * a.error:.1g} %" for k, (a, _) in found.items())),
         claim("The difference grows linearly in time (a phase shift)", 0.7 < exponent < 1.3,
               f"A01: the largest error so far grows as t^{exponent:.2f} from 1 s to 10 s"),
         claim("Dogleg is faster than Levenberg-Marquardt (1.27 times)", ratio > 1.0,
               f"Levenberg-Marquardt takes {ratio:.2f} times as long, {kinematics['Levenberg-Marquardt'][2]} and "
               f"{kinematics['dogleg'][2]} iterations"),
-        claim("A penalty of 1e11 instead of 1e10 changes A02 by 0.03 %", change < 0.01,
-              f"{100 * change:.2g} % of an error of {left.error:.1e}: the iteration is run to convergence here"),
+        claim("A penalty of 1e11 instead of 1e10 changes A02 by 0.03 %", None,
+              f"the error of {left.error:.1e} changes by {100 * change:.2g} % of itself: here the iteration is run to convergence"),
         claim("Adams multistep is faster than Runge-Kutta 4(5) (1.8 to 2.9 times)", None, "no multistep solver yet"),
-        claim("The augmented Lagrangian passes singular configurations", good.ok and good.error < 1e-3,
-              f"A02 over a turn with Projection at 1e-9: {good.status}, error {good.error:.0e}; see the table for others"),
-        claim("A05, the stiff one, costs most (911 s)", 10 * found["A05"][0].run_s > max(a.run_s for a, _ in found.values()),
+        claim("The augmented Lagrangian passes singular configurations", crossing.ok and crossing.error < 1e-3,
+              f"A02 for 10 s with the author's penalties: {crossing.status}, error {crossing.error:.0e}; with the default penalty "
+              f"{sum(not c.ok for c in mine)} of {len(mine)} cells of the table fail"),
+        claim("A05, the stiff one, costs most (911 s; here 10 s are extrapolated from 1 s)", 10 * found["A05"][0].run_s > max(a.run_s for a, _ in found.values()),
               "run times (s): " + ", ".join(f"{k} {a.run_s:.1f}" for k, (a, _) in found.items()) + "; A05 for 1 s instead of 10"),
     ]  # fmt: skip
 
@@ -259,6 +261,9 @@ def _corrections() -> Grid:
         "p1": (gamma(lambda x: jnp.cross(vectors(x)[0], vectors(x)[1])), "s~_j h_j", "s~_i h_j - s~_j h_i - 2 s_i'~ s_j'",
                np.cross(sj, hj) - np.cross(sj, hi) - 2 * np.cross(sid, sjd),
                np.cross(si, hj) - np.cross(sj, hi) - 2 * np.cross(sid, sjd)),
+        "p2": (gamma(lambda x: jnp.cross(vectors(x)[0], vectors(x)[4])), "-s~_i (h_j - h_i) ...", "+s~_i (h_j - h_i) - d~ h_i - 2 s_i'~ d'",
+               -np.cross(si, hBj - hBi) - np.cross(d, hi) - 2 * np.cross(sid, dd),
+               np.cross(si, hBj - hBi) - np.cross(d, hi) - 2 * np.cross(sid, dd)),
         "Euler parameter norm (program)": (np.array(-2 * pd[0] @ pd[0]), "-p'.p'", "-2 p'.p'", -pd[0] @ pd[0], -2 * pd[0] @ pd[0]),
     }  # fmt: skip
     rows = [
@@ -276,6 +281,16 @@ def _corrections() -> Grid:
          f"A dq + Phi: {np.linalg.norm(J @ repository + Phi) / np.linalg.norm(Phi):.1g} of |Phi| as coded, "
          f"{np.linalg.norm(J @ smallest + Phi) / np.linalg.norm(Phi):.0e} corrected")
     )  # fmt: skip
+    regular, at_start = get_mechanism("slider-crank").build()
+    inertia = instant(regular, at_start.t, at_start.q, at_start.v)
+    Minv, A = np.linalg.inv(inertia.M), inertia.J
+    sigma = np.ones(len(A))
+    weighted = -Minv @ A.T @ np.linalg.solve(A @ Minv @ A.T, sigma)
+    rows.append(
+        ("eq. 12", "-A^-1 A' (...), where A has no inverse", "dq = -M^-1 A' (A M^-1 A')^-1 sigma",
+         f"A is {A.shape[0]} by {A.shape[1]}; corrected, A dq + sigma is {np.linalg.norm(A @ weighted + sigma):.0e}")
+    )  # fmt: skip
+    rows.append(("stop test (program)", "abs(max(delta))", "max(abs(delta))", "blind to changes that are negative"))
     rank = np.linalg.matrix_rank(M)
     rows.append(
         (

@@ -2,11 +2,13 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 
 from ..formulations import KKT, NullSpaceQR, NullSpaceSVD, Partition, Schur
 from ..generalized import GeneralizedSystem
 from ..mechanisms import get_mechanism, slider_crank_free, slider_crank_free_start
+from ..solution import Solution
 from ..stabilization import NoStabilization, Projection, VelocityProjection
 from ..state import State
 from ..studies.catalog import compare_mechanism
@@ -14,10 +16,14 @@ from ..studies.compare import compare, reference_error
 from ..studies.comparison import Cell
 from ..view.plots import drift
 from ..view.report import Block, Claim, Claims, Grid, Heading, Picture, Prose, Report, claim
-from .paper import Paper, corrections, distance, instant
+from .paper import Paper, corrections, distance, ended, growth, instant
 
 TITLE = "Kurz, Burkhardt and Eberhard 2011: a slider-crank in eight formulations"
 TOLERANCES = (1e-6, 1e-4)
+#: A motion counts as right if its error, relative to the size of each output, is below this.
+RIGHT = 0.5
+#: How a run of 300 s ended.
+END = ("right-hand sides", "|Phi|", "error")
 RUNS = {"40 s": "slider-crank-free", "300 s": "slider-crank-free-long"}
 
 #: Table 1: time (s) of modelling, of 40 s and of 300 s (None: the run failed).
@@ -62,7 +68,16 @@ def run_all(name: str, progress: bool = False) -> dict[float, dict[str, Cell]]:
     mechanism = get_mechanism(name)
     reference = mechanism.read_reference()
     system, state = minimal()
-    error = reference_error(lambda sol: {"phi": sol.q[:, 0]}, {"phi": reference["phi"]})
+    full_model = slider_crank_free()
+
+    def outputs(sol: Solution) -> dict:
+        """The columns by which all forms are judged, from the crank angle."""
+        at = jax.vmap(lambda q, v: slider_crank_free_start(full_model, q[0], v[0]))(sol.q, sol.v)
+        columns = {name: at.q[:, k] for k, name in enumerate(full_model.coordinates)}
+        columns |= {f"{name}dot": at.v[:, k] for k, name in enumerate(full_model.coordinates)}
+        return columns | {"phi": sol.q[:, 0], "phidot": sol.v[:, 0]}
+
+    error = reference_error(outputs, reference)
     options = {"tolerances": TOLERANCES, "max_steps": 100_000, "progress": progress}
     reduced = compare(
         system,
@@ -100,8 +115,8 @@ def experiment(progress: bool = False) -> Report:
         Heading("Claims"),
         Claims(_claims(found, loose)),
         Heading("Table 1"),
-        _table(found, TOLERANCES[0]),
-        _table(loose, TOLERANCES[1]),
+        _table(found),
+        _loose_table(loose["300 s"]),
         Heading("Figure 3"),
         Picture("Drift at position level over 300 s", _drift_figure(found["300 s"], TOLERANCES[0])),
         Picture("The same at a loose tolerance", _drift_figure(loose["300 s"], TOLERANCES[1])),
@@ -116,27 +131,33 @@ def _drift_figure(cells: dict[str, Cell], tolerance: float):
     return drift(list(shown.values()), list(shown), f"slider-crank, Dopri5, tolerance {tolerance:g}")
 
 
-def _table(found, tolerance: float) -> Grid:
-    base = [found["40 s"]["analytical"].compile_s, *(found[run]["analytical"].run_s for run in RUNS)]
+def _table(found) -> Grid:
+    base = [found[run]["analytical"].run_s for run in RUNS]
     rows = []
     for name in found["40 s"]:
-        cells = [found[run][name] for run in RUNS]
-        ours = [cells[0].compile_s, *(cell.run_s for cell in cells)]
-        theirs = PUBLISHED.get(name, (None, None, None))
-        pairs = [
-            f"{_ratio(p, first)} | {_ratio(o, b)}"
-            for p, first, o, b in zip(theirs, PUBLISHED["analytical"], ours, base, strict=True)
-        ]
-        last = cells[1]
-        ended = (
-            f"{last.violation_position:.1e}" if last.ok else f"{last.status.replace('_', ' ')} at {last.reached:.0f} s"
-        )
-        rows.append([name, *pairs, f"{last.right_hand_sides}", ended, f"{last.error:.1e}" if last.ok else "-"])
+        ours = [found[run][name].run_s for run in RUNS]
+        _, *theirs = PUBLISHED.get(name, (None, None, None))
+        first = PUBLISHED["analytical"][1:]
+        pairs = [f"{_ratio(p, f)} | {_ratio(o, b)}" for p, f, o, b in zip(theirs, first, ours, base, strict=True)]
+        rows.append([name, *pairs, *_end(found["300 s"][name])])
+    seconds = " and ".join(f"{found['40 s'][name].compile_s:.1f} s" for name in ("analytical", "QR"))
     caption = (
-        f"Tolerance {tolerance:g}. Time relative to the analytical form, published | ours (modelling: theirs is symbolic, ours compilation); then ours "
-        "over 300 s: right-hand sides, largest |Phi|, largest error."
+        f"Tolerance {TOLERANCES[0]:g}. Time relative to the analytical form, published | ours; then ours over 300 s. Compilation, which "
+        f"stands for their modelling, takes {seconds} for the analytical form and for the program of all others."
     )
-    return Grid(caption, ("formulation", "modelling", "40 s", "300 s", "right-hand sides", "|Phi|", "error"), rows)
+    return Grid(caption, ("formulation", "40 s", "300 s", *END), rows)
+
+
+def _end(cell: Cell) -> list[str]:
+    gap, error = (f"{cell.violation_position:.1e}", f"{cell.error:.1e}") if cell.ok else (ended(cell), "-")
+    return [f"{cell.right_hand_sides}", gap, error]
+
+
+def _loose_table(cells: dict[str, Cell]) -> Grid:
+    caption = (
+        f"Tolerance {TOLERANCES[1]:g}, 300 s: the relative tolerance of angles that grow lets all motions go wrong."
+    )
+    return Grid(caption, ("formulation", *END), [[name, *_end(cell)] for name, cell in cells.items()])
 
 
 def _ratio(x: float | None, base: float) -> str:
@@ -146,9 +167,13 @@ def _ratio(x: float | None, base: float) -> str:
 def _claims(found, loose) -> list[Claim]:
     long = found["300 s"]
     dae = [long["explicit"], long["partial explicit"]]
-    growth = [_growth(cell) for cell in dae]
-    worst = {name: float(np.nanmax(cell.history.position)) for name, cell in long.items() if name in PUBLISHED}
-    del worst["analytical"]
+    grown = [growth(cell.history.position) for cell in dae]
+    separations = [name for name in FORMS if name in PUBLISHED and "explicit" not in name]
+    # What drifts little on a wrong motion is not better.
+    right = [
+        name for name in (*separations, "explicit", "partial explicit") if long[name].ok and long[name].error < RIGHT
+    ]
+    worst = {name: long[name].violation_position for name in right}
     order = sorted(worst, key=lambda name: worst[name])
     svd, qr = long["SVD"].history.position, long["QR"].history.position
     apart = float(np.max(np.abs(svd - qr)) / np.max(qr))
@@ -156,34 +181,29 @@ def _claims(found, loose) -> list[Claim]:
     shown = ", ".join(f"{name} {worst[name]:.1e}" for name in order)
     manual = [long[f"y_i = {name}"] for name in ("x", "alpha", "beta")]
     return [
-        claim("The DAE forms drift progressively", min(growth) > 10,
-              f"|Phi| grows {growth[0]:.0f} and {growth[1]:.0f} times from the first to the last fifth of 300 s"),
+        claim("The DAE forms drift progressively", min(grown) > 10,
+              f"|Phi| grows {grown[0]:.0f} and {grown[1]:.0f} times from the first to the last fifth of 300 s"),
         claim("They fail before 300 s", True if all(not cell.ok for cell in dae) else None,
               "; ".join(f"{tol:g}: {_ends(cells['300 s'][name])}" for tol, cells in zip(TOLERANCES, (found, loose), strict=True)
                         for name in ("explicit", "partial explicit"))
               + "; the paper's DAE solver, which fails, is not reproduced"),
         claim("QR and SVD are congruent", apart < 1e-3, f"their |Phi| differs by {apart:.0e} of its largest value"),
-        claim("QR and SVD drift least", set(order[:2]) == {"QR", "SVD"}, f"largest |Phi| over 300 s: {shown}"),
-        claim("The manual choice y_i = x is second", order[2] == "y_i = x", f"third in this order: {order[2]}"),
+        claim("QR and SVD drift least", set(order[:2]) == {"QR", "SVD"},
+              f"largest |Phi| over 300 s of the motions that are right to {RIGHT:g}: {shown}"),
+        claim("The manual choice y_i = x is second", "y_i = x" in order[2:3],
+              f"its error is {long['y_i = x'].error:.2g}: past the dead centres the motion is wrong"),
         claim("Singular choices of coordinates are stepped over by luck only",
-              not manual[0].ok or not manual[1].ok or max(c.right_hand_sides for c in manual[:2]) > manual[2].right_hand_sides,
-              "right-hand sides over 300 s: "
-              + ", ".join(f"{n} {c.right_hand_sides} ({c.status})" for n, c in zip(("x", "alpha", "beta"), manual, strict=True))),
-        claim("All separations reach 300 s", not [name for name in failed if name not in ("explicit", "partial explicit")],
-              "failed: " + (", ".join(f"{name} ({long[name].reason})" for name in failed) or "none")),
+              all(not c.ok or c.error > 5 * manual[2].error for c in manual[:2]),
+              "errors over 300 s: " + ", ".join(f"{n} {c.error:.2g}" for n, c in zip(("x", "alpha", "beta"), manual, strict=True))),
+        claim("All separations reach 300 s", all(long[name].ok for name in separations),
+              "failed: " + (", ".join(failed) or "none") + "; errors: " + ", ".join(f"{n} {long[n].error:.1g}" for n in separations)),
     ]  # fmt: skip
 
 
 def _ends(cell: Cell) -> str:
     if not cell.ok:
-        return f"{cell.status.replace('_', ' ')} at {cell.reached:.0f} s"
+        return ended(cell)
     return f"reaches the end with |Phi| = {cell.violation_position:.1g} m"
-
-
-def _growth(cell: Cell) -> float:
-    norm = cell.history.position[np.isfinite(cell.history.position)]
-    fifth = len(norm) // 5
-    return float(np.max(norm[-fifth:]) / np.max(norm[1 : fifth + 1]))
 
 
 def _corrections() -> Grid:

@@ -42,7 +42,7 @@ def beside(published: Iterable[float], ours: Iterable[float]) -> list[str]:
 
 def corrections(rows: Sequence[Sequence[str]]) -> Grid:
     """Where the paper is wrong, what is right, and the number that shows it."""
-    caption = "Found wrong in print. M a + J' lam = Q, J a = gamma; the number was computed in this run."
+    caption = "What print or program has, and what is right. M a + J' lam = Q, J a = gamma; numbers were computed in this run."
     return Grid(caption, ("where", "printed", "right", "number"), rows)
 
 
@@ -52,12 +52,20 @@ def passages(caption: str, comparison: Comparison) -> Grid:
     rows = []
     for formulation in comparison.names("formulation"):
         cells = [comparison.select(formulation=formulation, stabilization=s, tolerance=t)[0] for s, t in columns]
-        rows.append([formulation, *(f"{c.error:.0e}" if c.ok else _ended(c) for c in cells)])
+        rows.append([formulation, *(f"{c.error:.0e}" if c.ok else ended(c) for c in cells)])
     return Grid(caption, ("formulation", *(f"{s}, {t:g}" for s, t in columns)), rows)
 
 
-def _ended(cell: Cell) -> str:
+def ended(cell: Cell) -> str:
+    """How and when a failed run ended."""
     return f"{cell.status.replace('_', ' ')} at {cell.reached:.2f} s"
+
+
+def growth(norm: np.ndarray, floor: float = 0.0) -> float:
+    """How much larger a norm is in the last fifth of a run than in the first; below `floor` it is rounding."""
+    norm = np.maximum(norm[np.isfinite(norm)], floor)
+    fifth = len(norm) // 5
+    return float(np.max(norm[-fifth:]) / np.max(norm[1 : fifth + 1]))
 
 
 @dataclasses.dataclass(frozen=True)

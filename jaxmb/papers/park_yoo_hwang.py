@@ -94,10 +94,11 @@ def _tables_1_2(found) -> Grid:
             rows.append([
                 f"{name}, {t1:g} s", method, f"{ratio:.2f} | {cell.run_s / cells['proposed'].run_s:.2f}",
                 f"{count} | {cell.right_hand_sides}", f"{count / theirs[0][1]:.2f} | {_count_ratio(cells, method):.2f}",
-                f"{step:.3f} | {t1 / cell.steps:.3f}", f"{cell.error:.0e}",
+                f"{step:.3f} | {t1 / cell.right_hand_sides:.3f}", f"{cell.error:.0e}",
             ])  # fmt: skip
-    header = ("example", "method", "time ratio", "evaluations", "their ratio", "average step (s)", "error")
-    return Grid("Published | ours", header, rows)
+    header = ("example", "method", "time ratio", "evaluations", "their ratio", "time per evaluation (s)", "error")
+    caption = "Published | ours; the average step of the paper is the time simulated per evaluation"
+    return Grid(caption, header, rows)
 
 
 def _table_3(found) -> Grid:
@@ -131,6 +132,7 @@ def _claims(first, spatial, passing: Comparison, reaction) -> list[Claim]:
     )
     lost = [c for c in passing.cells if not c.ok or c.error > 1e-2]
     _, found, truth, _ = reaction
+    lowest = float(np.min(get_mechanism("four-bar-case-1").read_reference()["y2"]))
     return [
         claim("The proposed method is faster than GCP (1.33 to 1.86 times)", min(gcp) > 1,
               f"GCP takes {min(gcp):.2f} to {max(gcp):.2f} times as long, mean {np.mean(gcp):.2f}"),
@@ -140,14 +142,14 @@ def _claims(first, spatial, passing: Comparison, reaction) -> list[Claim]:
               f"counts differ by at most {100 * max(same):.0f} %"),
         claim("CS needs more evaluations (1.5 to 3.2 times)", min(more) > 1.0,
               f"{min(more):.2f} to {max(more):.2f} times as many"),
-        claim("In case I as printed the mechanism becomes singular", False,
-              f"y2 never falls below {np.min(get_mechanism('four-bar-case-1').read_reference()['y2']):.3f} m; it does with gravity"),
-        claim("At a singular configuration CS gives a spurious motion", not spurious.ok or spurious.error > 0.1,
-              f"with gravity at 1e-5: status {spurious.status}, error {spurious.error:.1e}"),
+        claim("In case I as printed the mechanism becomes singular", lowest <= 0,
+              f"y2 never falls below {lowest:.3f} m; it does with gravity"),
+        claim("At a singular configuration CS gives a spurious motion", True if not spurious.ok or spurious.error > 0.1 else None,
+              f"with gravity at 1e-5: status {spurious.status}, error {spurious.error:.1e}; its gains and integrator are not printed"),
         claim("The proposed method passes it", proposed.ok and proposed.error < 1e-2,
               f"with partitioning at 1e-5: {proposed.status}, error {proposed.error:.0e}; of all {len(passing.cells)} cells "
               f"{len(lost)} fail or leave the branch"),
-        claim("Reactions follow without extra cost (N2y)", float(np.max(np.abs(found - truth))) < 1e-3 * float(np.max(np.abs(truth))),
+        claim("Reactions follow from the partition (N2y)", float(np.max(np.abs(found - truth))) < 1e-3 * float(np.max(np.abs(truth))),
               f"largest error of N2y {np.max(np.abs(found - truth)):.1e} N of {np.max(np.abs(truth)):.1f} N at 1e-8"),
     ]  # fmt: skip
 

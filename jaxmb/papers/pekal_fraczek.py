@@ -11,7 +11,7 @@ from ..studies.compare import describe
 from ..studies.comparison import Cell, Comparison
 from ..view.plots import constraint_norms, grouped_bars
 from ..view.report import Block, Claim, Claims, Grid, Heading, Picture, Prose, Report, claim
-from .paper import Paper, beside, corrections, distance, instant, ratios
+from .paper import Paper, beside, corrections, distance, growth, instant, ratios
 
 TITLE = "Pekal and Fraczek 2016: formulations for redundant constraints on a McPherson strut"
 TOLERANCES = (1e-10, 1e-8, 1e-6, 1e-3)
@@ -83,8 +83,8 @@ def experiment(progress: bool = False, t1: float = 10.0) -> Report:
         Prose(
             "Two McPherson struts of five bodies in absolute zxz Euler angles (30 speeds; 26 rows, or 31 rows of rank 26), 10 s, "
             "Dopri5 as in ode45. The direct method is LU of the KKT matrix for independent rows and its pseudoinverse for "
-            "redundant ones. Partitioning keeps the partition of the start and iterates to a thousandth of the tolerance. The "
-            "paper prints no motion and its geometry had to be completed, so only ratios can be compared."
+            "redundant ones. Partitioning keeps the partition of the start and iterates to a thousandth of the tolerance; it "
+            "corrects after each accepted step, where the paper solves for the dependent coordinates at every evaluation. The paper prints no motion and its geometry had to be completed, so only ratios can be compared."
         ),
         Heading("Claims"),
         Claims([*_claims(found), *euler_parameter_claims(progress)]),
@@ -133,12 +133,18 @@ def _claims(found) -> list[Claim]:
     fastest = int(np.sum(np.argmin(plain, axis=1) == 0))
     slowest = int(np.sum(np.argmax(over, axis=1) == 0))
     last = int(np.sum(np.argmax(plain, axis=1) == 4))
-    growth = {s: _growth(found["overconstrained", s]) for s in STABILIZATIONS}
+    tight = {
+        s: found["overconstrained", s].select(formulation="LeastSquares2", tolerance=1e-10)[0] for s in STABILIZATIONS
+    }
+    grown = {s: growth(cell.history.position, 1e-13) for s, cell in tight.items()}
     drift = {
-        s: max(c.violation_position for c in found["overconstrained", s].select(tolerance=1e-10))
+        s: np.max([c.violation_position for c in found["overconstrained", s].select(tolerance=1e-10)])
         for s in STABILIZATIONS
     }
     newton = [cell.newton_iterations / cell.steps for strut in STRUTS for cell in found[strut, "partitioning"].cells]
+    if not all(cell.ok for part in found.values() for cell in part.cells):
+        failed = sum(not cell.ok for part in found.values() for cell in part.cells)
+        return [claim("All methods run", False, f"{failed} cells failed, so that nothing can be compared")]
     return [
         claim(
             "The number of right-hand sides is the same for all methods",
@@ -156,29 +162,21 @@ def _claims(found) -> list[Claim]:
               f"slowest in {last} of 12 rows"),
         claim(
             "Without stabilization the constraints drift",
-            growth["none"] > 3 and drift["none"] > 10 * drift["Baumgarte"],
-            f"|Phi| grows {growth['none']:.0f} times from the first to the last fifth of the run; largest {drift['none']:.1e} at 1e-10",
+            grown["none"] > 3 and drift["none"] > 10 * drift["Baumgarte"],
+            f"|Phi| grows {grown['none']:.0f} times from the first to the last fifth of the run; largest {drift['none']:.1e} at 1e-10",
         ),
         claim(
             "There is no drift with either stabilization",
-            max(growth["Baumgarte"], growth["partitioning"]) < 3,
+            max(grown["Baumgarte"], grown["partitioning"]) < 3,
             f"largest |Phi| at 1e-10: Baumgarte {drift['Baumgarte']:.1e}, partitioning {drift['partitioning']:.1e}; growth "
-            f"{growth['Baumgarte']:.1f} and {growth['partitioning']:.1f} times",
+            f"{grown['Baumgarte']:.1f} and {grown['partitioning']:.1f} times",
         ),
         claim(
             "Newton's method takes 3 or 4 iterations",
-            2.5 < float(np.mean(newton)) < 4.5,
-            f"{min(newton):.2f} to {max(newton):.2f} per accepted step: the integrated dependent coordinates are the first guess",
+            None,
+            f"{min(newton):.2f} to {max(newton):.2f} per accepted step here, where the paper iterates at every evaluation",
         ),
     ]  # fmt: skip
-
-
-def _growth(part: Comparison) -> float:
-    """How much larger |Phi| is in the last fifth of a run than in the first, at 1e-10; at rounding level there is none."""
-    cell = part.select(formulation="LeastSquares2", tolerance=1e-10)[0]
-    norm = np.maximum(cell.history.position, 1e-13)
-    fifth = len(norm) // 5
-    return float(np.max(norm[-fifth:]) / np.max(norm[1 : fifth + 1]))
 
 
 def euler_parameter_claims(progress: bool = False) -> list[Claim]:
@@ -205,8 +203,7 @@ def euler_parameter_claims(progress: bool = False) -> list[Claim]:
 
 
 def _corrections(found) -> Grid:
-    simple = _at_start("simplified")
-    doubled = _at_start("overconstrained")
+    simple, doubled = (_at_end(found[strut, "Baumgarte"], strut) for strut in STRUTS)
     E = np.eye(30) - np.linalg.pinv(simple.J) @ simple.J
     theirs = [published(strut, s)[:, 0] for strut in STRUTS for s in ("none", "partitioning", "Baumgarte")]
     printed = np.array(theirs).reshape(2, 3, 4)
@@ -222,24 +219,26 @@ def _corrections(found) -> Grid:
              f"trace E = {np.trace(E):.12f}"),
             ("eq. 21", "M^-1/2 M^-1/2 with the Cholesky root", "M^-1/2 (M^-1/2)'",
              f"accelerations off by {wrong:.1e} as printed, {right:.0e} corrected"),
-            ("eq. 40 and 42", "E (Q + C) in one, Q + C in the other", "both are right",
+            ("eq. 40 and 42", "E (Q + C) in one, Q + C in the other", "no error: both give the same",
              f"difference {distance(with_E, without):.0e}"),
             ("section 4.2", "partitioning takes half as long as no stabilization",
              "about twice as long, and half of Baumgarte",
              f"table 1: {np.mean(printed[:, 1] / printed[:, 0]):.2f} and {np.mean(printed[:, 1] / printed[:, 2]):.2f} times; "
              f"here {np.mean(ours[:, 1] / ours[:, 0]):.2f} and {np.mean(ours[:, 1] / ours[:, 2]):.2f}"),
             ("eq. 11", "pseudoinverse without a cut-off", "five singular values are rounding; a cut-off must be given",
-             f"{int(np.sum(np.linalg.svd(doubled.J)[1] < 1e-9))} singular values of J below 1e-9"),
+             f"{int(np.sum(np.linalg.eigvalsh(doubled.J @ doubled.J.T) < 1e-12))} of 31 eigenvalues of J J' below 1e-12"),
         ]
     )  # fmt: skip
 
 
-def _at_start(strut: str):
-    """At rest gamma vanishes; with all generalized speeds 0.1 it does not."""
+def _at_end(part: Comparison, strut: str):
+    """The equations at the end of a run, where M is not diagonal, with the consistent part of all speeds 0.1."""
     system, state = get_mechanism(f"mcpherson-{strut}").build(coordinates=EulerAngles("zxz"))
-    J = instant(system, state.t, state.q, state.v).J
+    history = part.select(formulation="LeastSquares2", tolerance=1e-10)[0].history
+    t, q = history.t[-1], history.q[-1]
+    J = instant(system, t, q, state.v).J
     v = (np.eye(30) - np.linalg.pinv(J, rcond=1e-9) @ J) @ np.full(30, 0.1)
-    return instant(system, state.t, state.q, v)
+    return instant(system, t, q, v)
 
 
 def _udwadia_kalaba(x) -> tuple[float, float]:

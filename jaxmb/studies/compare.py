@@ -194,7 +194,11 @@ def describe(choice) -> str:
         ]
 
     name, numbers = type(choice).__name__, shown(choice)
-    return name if numbers == shown(type(choice)()) else f"{name}({', '.join(numbers)})"
+    try:
+        default = shown(type(choice)())
+    except TypeError:  # there is no default
+        default = None
+    return name if numbers == default else f"{name}({', '.join(numbers)})"
 
 
 def reference_error(

@@ -29,10 +29,11 @@ COLUMNS = {
 def comparison_report(comparison: Comparison) -> Report:
     """Error over cost, bars of time and of right-hand sides, constraint norms, drift, and all numbers."""
     blocks: list[Block] = [Prose(CAPTION)]
-    if any(cell.error == cell.error for cell in comparison.cells):
-        blocks += [Heading("Error over cost"), Picture("Down and left is better.", work_precision(comparison))]
     for coordinates, solver in itertools.product(comparison.names("coordinates"), comparison.names("solver")):
         part = Comparison(tuple(comparison.select(coordinates=coordinates, solver=solver)), comparison.title)
+        if any(cell.error == cell.error for cell in part.cells):
+            picture = Picture("Down and left is better.", work_precision(part))
+            blocks += [Heading(f"Error over cost, {coordinates}, {solver}"), picture]
         blocks += [Heading(f"Cost, {coordinates}, {solver}"), *_bars(part)]
         blocks += [Heading(f"Constraints, {coordinates}, {solver}"), *_norms(part)]
     rows = [[_text(getattr(cell, name)) for name in COLUMNS] for cell in comparison.cells]

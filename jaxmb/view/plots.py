@@ -48,7 +48,7 @@ def grouped_bars(comparison: Comparison, quantity: str, label: str, title: str =
     comparison = Comparison(tuple(cell for cell in comparison.cells if cell.ok), "")
     groups, formulations = comparison.names(by), comparison.names("formulation")
     figure, axes = new_figure(9.5, 4.2)
-    width = 0.85 / len(formulations)
+    width = 0.85 / max(1, len(formulations))
     values = []
     for k, f in enumerate(formulations):
         heights = [_only(comparison.select(**{by: g, "formulation": f}), quantity) for g in groups]

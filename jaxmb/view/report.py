@@ -102,9 +102,8 @@ class Report:
         )
 
     def markdown(self) -> str:
-        """The same without the pictures."""
-        blocks = [_markdown(block) for block in self.blocks if not isinstance(block, Picture)]
-        return "\n\n".join([f"# {self.title}", *blocks]) + "\n"
+        """The same with the captions of the pictures instead of them."""
+        return "\n\n".join([f"# {self.title}", *map(_markdown, self.blocks)]) + "\n"
 
 
 def _html(block: Block) -> str:
@@ -155,7 +154,7 @@ def _markdown(block: Block) -> str:
         case Claims(claims):
             return _markdown_table(("claim", "verdict", "number"), [(c.text, c.verdict, c.number) for c in claims])
         case Picture(caption, _):
-            return caption
+            return f"(Figure: {caption})"
 
 
 def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -22,7 +22,7 @@ def test_both_solvers_close_the_driven_slider_crank():
 @pytest.mark.slow
 def test_corrections():
     numbers = {row[0]: row[3] for row in c._corrections().rows}
-    for name in ("n2", "spherical-spherical", "p1", "Euler parameter norm (program)"):
+    for name in ("n2", "spherical-spherical", "p1", "p2", "Euler parameter norm (program)"):
         words = numbers[f"table 1, gamma of {name}"].split()
         assert float(words[2]) > 0.1 and float(words[5]) < 1e-12
     assert numbers["algorithm 2, step 4"] == "rank 18 of 21"

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 import jaxmb as mb
 from jaxmb.mechanisms import get_mechanism
@@ -26,3 +27,11 @@ def test_without_reference_there_is_no_error():
         get_mechanism("double-pendulum-gravity"), t1=0.2, pairs=[(mb.KKT(), mb.Projection())], repeats=1
     ).cells
     assert cells[0].ok and np.isnan(cells[0].error)
+
+
+@pytest.mark.parametrize(
+    ("t1", "phrase"), [(-1.0, "Give an end after"), (20.0, "rows from 0 to 10 s"), (0.503, "apart")]
+)
+def test_an_end_that_cannot_be_compared_is_refused(t1, phrase):
+    with pytest.raises(mb.ModelError, match=phrase):
+        compare_mechanism(get_mechanism("simple-pendulum"), t1=t1)

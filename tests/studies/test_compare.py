@@ -77,6 +77,18 @@ def test_describe_shows_numbers_that_are_not_the_defaults():
     assert describe(mb.Baumgarte(5.0, 5.0)) == "Baumgarte(5, 5)"
     assert describe(mb.StaticPenalty(1e6)) == "StaticPenalty(1e+06)"
 
+    class Needy(mb.NoStabilization):
+        gain: float
+
+    assert describe(Needy(2.0)) == "Needy(2)", "there is no default to compare with"
+
+
+def test_constraint_forces_of_one_formulation_are_not_dropped():
+    system = door()
+    wanted = mb.UdwadiaPhohomsiri(nonideal=lambda t, q, v: jnp.zeros(6))
+    with pytest.raises(mb.ModelError, match="cannot be one of several formulations"):
+        mb.compare(system, system.state(), t1=1.0, formulations=[wanted], stabilizations=[mb.Projection()])
+
 
 @pytest.mark.parametrize(
     ("arguments", "phrase"),

@@ -10,7 +10,12 @@ def test_every_cell_is_in_the_numbers():
     assert len(grid.rows) == 3
     assert grid.rows[1][-1] == "Stopped: <why>." and grid.rows[1][5] == "-"
     headings = [block.text for block in report.blocks if isinstance(block, Heading)]
-    assert headings == ["Error over cost", "Cost, Quaternion, Dopri5", "Constraints, Quaternion, Dopri5", "All numbers"]
+    assert headings == [
+        "Error over cost, Quaternion, Dopri5",
+        "Cost, Quaternion, Dopri5",
+        "Constraints, Quaternion, Dopri5",
+        "All numbers",
+    ]
 
 
 def test_without_reference_there_is_no_plot_of_errors():

@@ -45,3 +45,8 @@ def test_drift_has_a_line_for_each_cell():
     (axes,) = plots.drift([cell(), cell("Schur")], ["one", "two"]).axes
     assert [line.get_label() for line in axes.lines] == ["one", "two"]
     assert axes.get_xlabel() == "time (s)"
+
+
+def test_bars_without_any_run_that_succeeded_are_empty():
+    (axes,) = plots.grouped_bars(table(cell(status="max_steps")), "run_s", "run time (s)").axes
+    assert not axes.patches and axes.get_ylabel() == "run time (s)"

@@ -42,7 +42,7 @@ def test_markdown(report):
     text = report.markdown()
     assert text.startswith("# A & B\n") and "| 1 \\| 2 | <i> |" in text
     assert "| q | does not hold | 2 |" in text and "| r | cannot be decided | 3 |" in text
-    assert "line" not in text, "pictures are in the page only"
+    assert '(Figure: a "line")' in text and "base64" not in text, "pictures are in the page only"
 
 
 def test_claims_and_figures(report):
