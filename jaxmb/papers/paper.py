@@ -30,7 +30,7 @@ def find(papers: dict[str, Paper], key: str) -> Paper:
     return papers[key]
 
 
-def ratios(values: Sequence[float]) -> list[float]:
+def ratios(values: Sequence[float] | np.ndarray) -> list[float]:
     """Relative to the first one: machines differ, ratios do not."""
     return [x / values[0] for x in values]
 
