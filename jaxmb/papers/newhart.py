@@ -205,7 +205,7 @@ def _time_table(timed, others, direct: float) -> Grid:
 OTHER_MECHANISMS = (
     ("scotch-yoke", 1e5, None),
     ("scotch-yoke-text", 1e7, None),
-    ("slider-crank-relative", 1e5, 1.7),
+    ("slider-crank-relative", 1e5, 1.695),
     ("slider-crank-relative-printed", 1e5, None),
 )
 PUBLISHED_PAIRS = {"scotch-yoke": (0.7528, 0.7214), "slider-crank-relative-printed": (0.3141, 0.3085)}
