@@ -25,7 +25,7 @@ print(f"off the reference by {error:.1e} N; torque at most {np.max(np.abs(ball.t
 assert error < 1e-7
 assert np.max(np.abs(ball.torque)) < 1e-12
 
-weight = system.bodies["coupler"].mass * jnp.array([0.0, 0.0, -9.81])
+weight = system.bodies["coupler"].mass * jnp.array([[0.0, 0.0, -9.81]])
 needed = system.bodies["coupler"].mass * coupler.acceleration
 left = np.max(np.abs(ball.force + cross.force + weight - needed))
 print(f"forces of C, B and weight against mass times acceleration: {left:.1e} N")

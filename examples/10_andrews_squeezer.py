@@ -11,7 +11,7 @@ import numpy as np
 import jaxmb as mb
 from jaxmb.mechanisms import get_mechanism
 
-TORQUE, STIFFNESS, FREE_LENGTH, C = 0.033, 4530.0, 0.07785, np.array([0.014, 0.072, 0.0])
+TORQUE, STIFFNESS, FREE_LENGTH, C = 0.033, 4530.0, 0.07785, np.array([[0.014, 0.072, 0.0]])
 mechanism = get_mechanism("andrews-squeezer")
 reference = mechanism.read_reference()
 system, state = mechanism.build()
