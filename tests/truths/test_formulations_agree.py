@@ -11,10 +11,13 @@ from jaxmb.studies.catalog import motion_columns
 
 from .test_reference import DIGITS
 
+TOLERANCE = 1e-14
 FORMULATIONS = (mb.UdwadiaKalaba(), mb.NullSpaceQR(), mb.Deflated())
-#: Of the others: what is reached, and the end (s) where the published run is longer than a test should be.
-OTHERS = {"n-four-bar-10": 9, "n-four-bar-40": 8, "flyball-governor": 9, "slider-crank-free-long": 8}
-ENDS = {"flyball-governor": 0.5, "slider-crank-free-long": 60.0, "n-four-bar-40": 0.2}
+#: The others with their digits. The 300 s file counts time with an error of 4e-10 s at its end (its README), which is 1.8e-9 of
+#: the slider's speed; runs at tolerances from 1e-12 to 1e-14 agree with each other there to 1e-10.
+OTHERS = {"n-four-bar-10": 10, "n-four-bar-40": 10, "flyball-governor": 10, "slider-crank-free-long": 8.7}
+#: The governor is stiff: this part of its 10 s takes 20 s with explicit steps.
+ENDS = {"flyball-governor": 1.0}
 
 
 def test_no_mechanism_is_left_out():
@@ -33,7 +36,7 @@ def test_agrees(name):
     system, state = mechanism.build()
     for k in range(len(FORMULATIONS) if name in OTHERS else 2):
         sol = mb.simulate(
-            system, state, t1=t[-1], ts=t, formulation=Choice(FORMULATIONS, jnp.asarray(k)), rtol=1e-13, atol=1e-13
+            system, state, t1=t[-1], ts=t, formulation=Choice(FORMULATIONS, jnp.asarray(k)), rtol=TOLERANCE, atol=TOLERANCE
         )
         outputs = mechanism.outputs(sol)
         compared = [column for column in reference if column in outputs]
