@@ -15,7 +15,9 @@ _jax.config.update("jax_enable_x64", True)
 
 # analyses
 from .analyses.assemble import assemble_state as assemble_state
+from .analyses.redundancy import redundancy as redundancy
 from .analyses.simulate import simulate as simulate
+from .analyses.velocity_basis import velocity_basis as velocity_basis
 
 # bodies
 from .body import Body as Body

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from .analyses.redundancy import redundancy
 from .coordinates import EulerAngles, EulerParameters, Planar, Quaternion
 from .errors import ModelError, SimulationError, did_you_mean
 from .formulations import ALL_FORMULATIONS
@@ -17,6 +18,7 @@ from .mechanisms import MECHANISMS, get_mechanism
 from .papers import PAPERS, find
 from .studies.catalog import compare_mechanism
 from .studies.compare import STABILIZATIONS
+from .system import System
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -148,6 +150,28 @@ def paper_command(
         table.add_row(claim.text, f"[{color}]{claim.verdict}[/{color}]", claim.number)
     Console().print(table)
     Console(stderr=True).print(f"wrote {path}")
+
+
+@app.command("check")
+def check_command(
+    mechanism: Annotated[str, typer.Argument(help="Name of a mechanism; `jaxmb mechanisms` lists them.")],
+) -> None:
+    """Say what can move, which constraints are redundant, and which reactions are unique.
+
+    Exit code 0: clean; 1: redundant or in a singular configuration; 2: the constraints contradict each other.
+
+    Example: jaxmb check mcpherson-overconstrained
+    """
+    entry = get_mechanism(mechanism)
+    system, state = entry.build()
+    if not isinstance(system, System):
+        raise ModelError(
+            f"jaxmb check was asked for '{mechanism}', which is written in generalized coordinates and has no joints. Ask for "
+            "a mechanism of bodies and joints."
+        )
+    report = redundancy(system, state)
+    typer.echo(f"{entry.name}: {entry.summary}\n\n{report}")
+    raise typer.Exit(report.exit_code)
 
 
 @app.command("mechanisms")

@@ -11,13 +11,16 @@ from jaxtyping import Array, Bool, Float
 from .formulations.base import minimum_norm
 from .formulations.choice import rates, with_nonideal
 from .formulations.deflated import Deflated, null_space
+from .groups import Group
 from .kinematics import Ride
 from .packed import Packed, joint_terms
+from .scaling import scaling_of
 from .spatial import cross, turn
 from .terms import Terms
 
-#: A reaction is unique when no null vector of J' of unit length moves it by more than this.
-UNIQUE = 1e-8
+#: A reaction is unique when what a change of the multipliers without effect on the motion makes of it is less than this part of
+#: what it makes of any other reaction.
+UNIQUE = 1e-7
 
 
 class BodyMotion(eqx.Module):
@@ -103,36 +106,42 @@ def joint_coordinates(system, q, v) -> dict[str, tuple[Float[Array, " k"], Float
     return out
 
 
+def wrench_maps(equations: Packed, t, q, v) -> list[tuple[Group, list[Float[Array, "_ 6 _"]]]]:
+    """For each group of joints and each of their ports, the matrices from a joint's multipliers to force and torque on that
+    port's body at that port, in world axes."""
+
+    def matrices(joint, ports: tuple[Ride, ...]):
+        _, _, J, _ = joint_terms(t, joint, ports)
+        return [jax.vmap(_at_port, in_axes=(0, None), out_axes=1)(-J[k], port) for k, port in enumerate(ports)]
+
+    rides = equations.rides(equations.poses(q), equations.twists(q, v))[: len(equations.joints)]
+    return [(group, group.map(matrices, motion)) for group, motion in rides]
+
+
+def _at_port(wrench: Float[Array, "6"], port: Ride) -> Float[Array, "6"]:
+    """Force and torque about the port, from those about the centre of mass with the torque in body axes."""
+    force = wrench[:3]
+    return jnp.concatenate([force, turn(port.R_body, wrench[3:]) - cross(port.arm, force)])
+
+
 def reactions(system, t, q, v, lam) -> dict[str, list[Reaction]]:
     """Reactions of every joint, one for each of its ports, in world axes."""
     equations = system.equations()
-    terms = equations.terms(t, q, v)
-    null = null_space(terms.J)
-    # Null vectors of J' itself, of unit length or zero.
+    J = equations.terms(t, q, v).J
+    scaling = scaling_of(equations, q, J)
+    null = null_space(J * scaling.columns[None, :])
     basis = null.D[:, None] * null.N
-    length = jnp.sqrt(jnp.sum(basis**2, axis=0))
-    basis = basis / jnp.where(length > 0, length, 1.0)[None, :]
-    names, out = tuple(system.joints), {}
-
-    def react(joint, ports: tuple[Ride, ...], lam, basis):
-        _, _, J, _ = joint_terms(t, joint, ports)
-        return [_reaction(J[k], lam, basis, port) for k, port in enumerate(ports)]
-
-    for group, motion in equations.rides(equations.poses(q), equations.twists(q, v))[: len(equations.joints)]:
+    # Torques count by the size of the mechanism.
+    unit = jnp.concatenate([jnp.ones(3), jnp.full(3, 1.0 / scaling.length)])
+    names, loads, moved = tuple(system.joints), {}, {}
+    for group, maps in wrench_maps(equations, t, q, v):
         rows = equations.row_index(group)
-        found = group.map(react, motion, lam[rows], basis[rows])
-        out |= {
-            names[k]: [jax.tree.map(lambda x, i=i: x[i], port) for port in found] for i, k in enumerate(group.order)
-        }
-    return out
-
-
-def _reaction(J, lam, basis, port: Ride) -> Reaction:
-    def at_frame(multipliers):
-        wrench = -(J.T @ multipliers)
-        force = wrench[:3]
-        return jnp.concatenate([force, turn(port.R_body, wrench[3:]) - cross(port.arm, force)])
-
-    load = at_frame(lam)
-    free = jax.vmap(at_frame, in_axes=1)(basis)
-    return Reaction(load[:3], load[3:], jnp.max(jnp.abs(free), initial=0.0) < UNIQUE)
+        load = [turn(G, lam[rows]) for G in maps]
+        free = [jnp.max(jnp.abs(jnp.einsum("i,cir,crd->cid", unit, G, basis[rows])), axis=(1, 2)) for G in maps]
+        for i, k in enumerate(group.order):
+            loads[names[k]], moved[names[k]] = [x[i] for x in load], [x[i] for x in free]
+    largest = jnp.max(jnp.stack([x for ports in moved.values() for x in ports]))
+    return {
+        name: [Reaction(x[:3], x[3:], size <= UNIQUE * largest) for x, size in zip(loads[name], moved[name], strict=True)]
+        for name in names
+    }

@@ -62,7 +62,8 @@ class Packed(Equations):
 
     # --- bodies -------------------------------------------------------------------------------------------------------
 
-    def _over_bodies(self, function: Callable[[Coordinates], Callable], q, v=None) -> list:
+    def over_bodies(self, function: Callable[[Coordinates], Callable], q, v=None) -> list:
+        """`function(kind)` of each body's q (and v), stacked per group of bodies that share a kind."""
         out, at_q, at_v = [], 0, 0
         for group in self.groups:
             args = [group.split(q, at_q, group.kind.nq)]
@@ -75,23 +76,23 @@ class Packed(Equations):
     def poses(self, q: Float[Array, " nq"]) -> Pose:
         """Poses of all bodies at their centres of mass, the ground last."""
         ground = Pose(jnp.zeros((1, 3)), jnp.eye(3)[None])
-        return _stack([*self._over_bodies(lambda kind: kind.pose, q), ground])
+        return _stack([*self.over_bodies(lambda kind: kind.pose, q), ground])
 
     def twists(self, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, "frames 6"]:
         """Twists of all bodies, the ground last."""
-        return jnp.concatenate([*self._over_bodies(lambda kind: kind.twist, q, v), jnp.zeros((1, 6))])
+        return jnp.concatenate([*self.over_bodies(lambda kind: kind.twist, q, v), jnp.zeros((1, 6))])
 
     def qdot(self, q, v):
-        return jnp.concatenate([x.reshape(-1) for x in self._over_bodies(lambda kind: kind.qdot, q, v)])
+        return jnp.concatenate([x.reshape(-1) for x in self.over_bodies(lambda kind: kind.qdot, q, v)])
 
     def retract(self, q, dv):
-        return jnp.concatenate([x.reshape(-1) for x in self._over_bodies(lambda kind: kind.retract, q, dv)])
+        return jnp.concatenate([x.reshape(-1) for x in self.over_bodies(lambda kind: kind.retract, q, dv)])
 
     def regularity(self, q):
-        return jnp.concatenate(self._over_bodies(lambda kind: kind.regularity, q))
+        return jnp.concatenate(self.over_bodies(lambda kind: kind.regularity, q))
 
     def own_residual(self, q: Float[Array, " nq"]) -> Float[Array, " own"]:
-        return jnp.concatenate([x.reshape(-1) for x in self._over_bodies(lambda kind: kind.own_residual, q)])
+        return jnp.concatenate([x.reshape(-1) for x in self.over_bodies(lambda kind: kind.own_residual, q)])
 
     # --- the terms ----------------------------------------------------------------------------------------------------
 
@@ -124,7 +125,7 @@ class Packed(Equations):
 
         if all(group.kind.twist_is_v for group in self.groups):
             return None, None
-        parts = self._over_bodies(one, q, v)
+        parts = self.over_bodies(one, q, v)
         return [T for T, _ in parts], jnp.concatenate([bias for _, bias in parts] + [jnp.zeros((1, 6))])
 
     def rides(self, poses: Pose, twists: Float[Array, "frames 6"]) -> tuple[tuple[Group, Ride], ...]:

@@ -5,25 +5,11 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from .errors import ModelError, did_you_mean, unknown_name
-from .outputs import (
-    BodyMotion,
-    PointMotion,
-    Reaction,
-    accelerate,
-    body_motions,
-    joint_coordinates,
-    point_motion,
-    reactions,
-)
-from .state import State
+from .outputs import accelerate
 from .status import Status
-
-#: A row takes part in a dependency if its share is larger than this part of the largest one.
-TAKES_PART = 0.05
+from .trajectory import LoadedTrajectory, joints_of
 
 
 class Stats(eqx.Module):
@@ -57,25 +43,7 @@ class Violation(eqx.Module):
     acceleration: Float[Array, "*batch"]
 
 
-class JointMotion(eqx.Module):
-    """Coordinates of a joint over time by name, as `.angle` (rad, continuous over turns) and `.angle_rate` (rad/s)."""
-
-    names: tuple[str, ...] = eqx.field(static=True)
-    values: Float[Array, "*batch k"]
-    rates: Float[Array, "*batch k"]
-
-    def __getattr__(self, name: str) -> Float[Array, "*batch"]:
-        names = object.__getattribute__(self, "names")
-        if name in names:
-            values = self.values[:, names.index(name)]
-            return jnp.unwrap(values) if name.startswith("angle") else values
-        if name.endswith("_rate") and name[:-5] in names:
-            return self.rates[:, names.index(name[:-5])]
-        options = [*names, *(f"{n}_rate" for n in names)]
-        raise AttributeError(f"Joint has no '{name}'. It has: {', '.join(options)}.{did_you_mean(name, options)}")
-
-
-class Solution(eqx.Module):
+class Solution(LoadedTrajectory):
     """A motion: times `t` (s), positions `q` and speeds `v` at them, and everything that follows from these.
 
     Rows after the time `reached` are NaN when the run failed; `status` says how it ended.
@@ -111,10 +79,7 @@ class Solution(eqx.Module):
     @property
     def weakest_joints(self) -> tuple[str, ...]:
         """The joints of the rows that were nearest to dependence at the end (see `weakest`)."""
-        parts = np.asarray(self.weakest)
-        rows = self.system.equations().row_names
-        chosen = [row for row, part in zip(rows, parts, strict=True) if part > TAKES_PART * parts.max(initial=0.0)]
-        return tuple(dict.fromkeys(row.rpartition(".")[0] for row in chosen))
+        return joints_of(self.system, self.weakest)
 
     @property
     def a(self) -> Float[Array, "times nv"]:
@@ -137,65 +102,6 @@ class Solution(eqx.Module):
         kinetic, potential = _energies(self)
         return Energy(kinetic, potential, self.work)
 
-    @property
-    def final(self) -> "Instant":
-        """The last instant."""
-        return self[-1]
-
-    def __getitem__(self, k: int) -> "Instant":
-        return Instant(State(self.t[k], self.q[k], self.v[k]), self.system)
-
-    def body(self, name: str) -> BodyMotion:
-        """Motion of a body by name."""
-        k = _index(self.system, name)
-        return jax.tree.map(lambda x: x[:, k], _bodies(self))
-
-    def point(self, body: str, point) -> Float[Array, "times 3"]:
-        """World position (m) of a point of a body: its name, or three numbers in the body frame."""
-        return self.point_motion(body, point).position
-
-    def point_motion(self, body: str, point) -> PointMotion:
-        """Position, velocity and acceleration of a point of a body."""
-        return jax.vmap(point_motion, in_axes=(0, None))(self.body(body), _arm(self.system, body, point))
-
-    def joint(self, name: str) -> JointMotion:
-        """Coordinates and rates of a joint by name."""
-        joint = self.system.joint(name)
-        if not joint.coordinates:
-            raise ModelError(
-                f"Joint '{name}' is a {type(joint).__name__}, which has no coordinates. Ask for points of its bodies."
-            )
-        return JointMotion(joint.coordinates, *_joints(self)[name])
-
-    def multipliers(self, name: str) -> Float[Array, "times rows"]:
-        """Multipliers of the rows of a joint; for a driver, minus the motor torque (N m) or force (N)."""
-        self.system.joint(name)
-        rows = [k for k, row in enumerate(self.system.equations().row_names) if row.rpartition(".")[0] == name]
-        return self.lam[:, rows[0] : rows[-1] + 1]
-
-    def reaction(self, name: str, *, frame: str = "world", port: int = 1) -> Reaction:
-        """Force and torque of a joint on its second body (`port=0`: on its first), in world axes or those of a body."""
-        joint = self.system.joint(name)
-        if not 0 <= port < len(joint.ports):
-            raise ModelError(f"Joint '{name}' has ports 0 to {len(joint.ports) - 1}, but port {port} was asked for.")
-        reaction = _reactions(self)[name][port]
-        if frame in ("world", "ground"):
-            return reaction
-        R = self.body(frame).rotation
-        turn = jax.vmap(lambda R, x: R.T @ x)
-        return Reaction(turn(R, reaction.force), turn(R, reaction.torque), reaction.unique)
-
-    def coordinate(self, name: str) -> Float[Array, " times"]:
-        """A generalised coordinate by name, of a run of a `GeneralizedSystem`."""
-        names = getattr(self.system, "coordinates", ())
-        if not isinstance(names, tuple):
-            raise ModelError(
-                f"Asked for coordinate '{name}' of a System of bodies. Use body(...), joint(...) or point(...)."
-            )
-        if name not in names:
-            raise unknown_name("Asked for coordinate", "Coordinates", name, names)
-        return self.q[:, names.index(name)]
-
     def to_xarray(self):
         """An `xarray.Dataset` of positions, rotations, energies, violations and joint coordinates, with units."""
         from .io.results import to_xarray
@@ -207,38 +113,6 @@ class Solution(eqx.Module):
         from .io.results import save
 
         save(self, path)
-
-
-class Instant(eqx.Module):
-    """One instant of a motion."""
-
-    state: State
-    system: Any
-
-    def point(self, body: str, point) -> Float[Array, "3"]:
-        """World position (m) of a point of a body."""
-        k = _index(self.system, body)
-        poses = self.system.equations().poses(self.state.q)
-        return poses.p[k] + poses.R[k] @ _arm(self.system, body, point)
-
-    def position(self, body: str) -> Float[Array, "3"]:
-        """World position (m) of the centre of mass of a body."""
-        return self.point(body, "com")
-
-
-def _index(system, name: str) -> int:
-    system.body(name)
-    return list(system.bodies).index(name)
-
-
-def _arm(system, body: str, point) -> Float[Array, "3"]:
-    """A point of a body from its centre of mass."""
-    owner = system.body(body)
-    if isinstance(point, str):
-        if point not in owner.points:
-            raise unknown_name(f"Asked for point of body '{body}' named", "Points", point, owner.points)
-        point = owner.points[point]
-    return jnp.asarray(point, float) - owner.com
 
 
 @eqx.filter_jit
@@ -263,18 +137,3 @@ def _violations(sol: Solution) -> Violation:
 @eqx.filter_jit
 def _energies(sol: Solution):
     return jax.vmap(sol.system.equations().energies)(sol.q, sol.v)
-
-
-@eqx.filter_jit
-def _bodies(sol: Solution) -> BodyMotion:
-    return jax.vmap(lambda q, v, a: body_motions(sol.system.equations(), q, v, a))(sol.q, sol.v, sol.a)
-
-
-@eqx.filter_jit
-def _joints(sol: Solution):
-    return jax.vmap(lambda q, v: joint_coordinates(sol.system, q, v))(sol.q, sol.v)
-
-
-@eqx.filter_jit
-def _reactions(sol: Solution):
-    return jax.vmap(lambda t, q, v, lam: reactions(sol.system, t, q, v, lam))(sol.t, sol.q, sol.v, sol.lam)

@@ -30,7 +30,7 @@ class Status(eqx.Enumeration):
     )
     singular_configuration = (
         "The mechanism reached a singular configuration (the constraints lose rank there and the motion may branch). "
-        "Start past it, change the geometry so that it is avoided, or go on unchecked with singular='pass'."
+        "Start past it, change the geometry so that it is avoided, or let simulate go on unchecked with singular='pass'."
     )
     rank_change = (
         "The number of independent constraints changed on the way, so the mechanism gained or lost a degree of "
@@ -52,7 +52,25 @@ class Status(eqx.Enumeration):
         "The step size shrank to nothing: the problem is stiff or discontinuous there. Loosen rtol and atol, smooth the "
         "force, or use a stiff solver."
     )
-    max_steps = "The maximum number of steps was reached before t1. Raise max_steps or loosen rtol and atol."
+    max_steps = (
+        "The maximum number of steps was reached before the end. Raise max_steps, or loosen rtol and atol where they are given."
+    )
+    not_driven = (
+        "A degree of freedom is not driven, so the drivers do not determine the motion. Add a Driver for each freedom; if all "
+        "are driven, start away from the singular configuration."
+    )
+    unreachable = (
+        "A driver asks for a pose in which the joints cannot be closed. Keep its function within what the mechanism can reach, "
+        "change the lengths, or give a guess nearer to the closed mechanism."
+    )
+    branch_jump = (
+        "The next closed pose is far from where the motion leads, so it is on another branch, or a driver jumps. Make the "
+        "driver's function continuous, or go around the place where the branches meet."
+    )
+    not_balanced = (
+        "No constraint forces make this motion: a freedom that is not driven moves otherwise than the forces make it. Add a "
+        "Driver to what moves, or give the motion of this very system."
+    )
 
 
 NAMES = (
@@ -69,6 +87,10 @@ NAMES = (
     "not_finite",
     "step_collapse",
     "max_steps",
+    "not_driven",
+    "unreachable",
+    "branch_jump",
+    "not_balanced",
 )
 
 

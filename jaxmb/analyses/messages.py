@@ -25,6 +25,11 @@ def explain(solution: Solution, raw) -> str:
     return solution.message
 
 
+def in_units(value: float, length: bool) -> str:
+    """A residual as an engineer reads it: millimetres, or degrees for a (small) angle in radians."""
+    return f"{1e3 * value:.3g} mm" if length else f"{np.degrees(value):.3g} deg"
+
+
 def dependent_rows(rows: tuple[str, ...], J: np.ndarray) -> list[str]:
     """Names of the rows that take part in a linear dependency, every member an equal."""
     scale = np.linalg.norm(J, axis=1)

@@ -68,11 +68,12 @@ def schur(M: Mass, J: Float[Array, "m n"]) -> tuple[Float[Array, "m m"], Float[A
     if isinstance(M, BlockDiagonal) and M.inverses is not None:
         W = M.inverse_times(J)
     else:
-        W = jsp.linalg.cho_solve(jsp.linalg.cho_factor(_augmented(M, J)[0]), J.T).T
+        W = jsp.linalg.cho_solve(jsp.linalg.cho_factor(augmented_mass(M, J)[0]), J.T).T
     return W @ J.T, W
 
 
-def _augmented(M: Mass, J):
+def augmented_mass(M: Mass, J) -> tuple[Float[Array, "n n"], Float[Array, ""]]:
+    """M + c J'J, regular where M is positive definite on the null space of J, and c."""
     M = M.dense() if isinstance(M, BlockDiagonal) else M
     size = jnp.sum(J**2)
     c = jnp.where(size > 0, jnp.trace(M) / jnp.where(size > 0, size, 1.0), 0.0)
@@ -144,7 +145,7 @@ def deflated_solve(M: Mass, J, Q, gamma, N):
         W = M.inverse_times(J)
         a_free = M.inverse_times(Q[None])[0]
     else:
-        augmented, c = _augmented(M, J)
+        augmented, c = augmented_mass(M, J)
         factor = jsp.linalg.cho_factor(augmented)
         W = jsp.linalg.cho_solve(factor, J.T).T
         a_free = jsp.linalg.cho_solve(factor, Q + c * (J.T @ gamma))

@@ -1,0 +1,80 @@
+"""The motions that are left, body by body, in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+#: A body rests in a motion if it moves less than this part of the fastest one.
+RESTS = 1e-6
+
+
+@dataclass(frozen=True)
+class BodyScrew:
+    """What a body does in a motion: it turns at `rate` (rad/s) about an axis through a point while it advances by `pitch` (m/rad),
+    or moves at `rate` (m/s) along a direction; rates are relative to the fastest body."""
+
+    body: str
+    direction: np.ndarray
+    point: np.ndarray | None
+    """A point of the axis (m), None for a translation."""
+    pitch: float
+    rate: float
+
+    def __str__(self) -> str:
+        if self.point is None:
+            return f"{self.body} moves along {_numbers(self.direction)} at {self.rate:.3g} m/s"
+        advance = f", advancing {self.pitch:.3g} m/rad" if self.pitch else ""
+        return f"{self.body} turns about {_numbers(self.direction)} through {_numbers(self.point)} m at {self.rate:.3g} rad/s{advance}"
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """A motion the constraints allow; bodies at rest are left out."""
+
+    v: np.ndarray
+    """The speeds."""
+    screws: tuple[BodyScrew, ...]
+
+    def __str__(self) -> str:
+        alone = " (it alone)" if len(self.screws) == 1 else ""
+        return "; ".join(map(str, self.screws)) + alone
+
+
+def simple_basis(null_columns: np.ndarray) -> np.ndarray:
+    """The same space by columns in which as few speeds as possible take part: each is the only one with its leading speed."""
+    count = null_columns.shape[1]
+    if not count:
+        return null_columns
+    leading = scipy.linalg.qr(null_columns.T, mode="r", pivoting=True)[1][:count]
+    basis = null_columns @ np.linalg.inv(null_columns[leading])
+    basis[np.abs(basis) < 1e-9] = 0.0
+    return basis / np.max(np.abs(basis), axis=0, keepdims=True)
+
+
+def describe(
+    v: np.ndarray, twists: np.ndarray, positions: np.ndarray, rotations: np.ndarray, names: Sequence[str], size: float
+) -> Freedom:
+    """A motion with speeds v and the given twists of the bodies (world velocity of the centre of mass at `positions`, angular
+    velocity in body axes); `size` is that of the mechanism."""
+    omega = np.einsum("bij,bj->bi", rotations, twists[:, 3:])
+    velocity = twists[:, :3]
+    fastest = max(np.abs(omega).max(), np.abs(velocity).max() / size)
+    screws = []
+    for k, name in enumerate(names):
+        turn, move = np.linalg.norm(omega[k]), np.linalg.norm(velocity[k])
+        if turn > RESTS * fastest:
+            axis = omega[k] / turn
+            point = positions[k] + np.cross(omega[k], velocity[k]) / turn**2
+            point = point - (point @ axis) * axis
+            point[np.abs(point) < RESTS * size] = 0.0
+            pitch = float(velocity[k] @ axis) / turn
+            screws.append(BodyScrew(name, axis, point, pitch if abs(pitch) > RESTS * size else 0.0, turn / fastest))
+        elif move > RESTS * fastest * size:
+            screws.append(BodyScrew(name, velocity[k] / move, None, 0.0, move / fastest))
+    return Freedom(v, tuple(screws))
+
+
+def _numbers(x: np.ndarray) -> str:
+    return "(" + ", ".join(f"{value:.4g}" for value in np.where(np.abs(x) < 1e-9 * max(np.abs(x).max(), 1e-300), 0.0, x)) + ")"
