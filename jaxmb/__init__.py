@@ -15,6 +15,10 @@ _jax.config.update("jax_enable_x64", True)
 
 # analyses
 from .analyses.assemble import assemble_state as assemble_state
+from .analyses.equilibrium import equilibrium as equilibrium
+from .analyses.inverse_dynamics import inverse_dynamics as inverse_dynamics
+from .analyses.kinematics import kinematics as kinematics
+from .analyses.linearize import linearize as linearize
 from .analyses.redundancy import redundancy as redundancy
 from .analyses.simulate import simulate as simulate
 from .analyses.velocity_basis import velocity_basis as velocity_basis
@@ -129,3 +133,4 @@ from .status import Status as Status
 from .studies.compare import compare as compare
 from .system import System as System
 from .terms import Terms as Terms
+from .trajectory import SampledMotion as SampledMotion

@@ -62,15 +62,16 @@ def compliances_of(system: System, compliance) -> Float[Array, "joints 2"]:
     missing = [name for name in system.joints if name not in compliance]
     if missing:
         raise ModelError(
-            f"compliance has no pair for joints {', '.join(missing)}. Give (translational m/N, rotational rad/(N m)) for every joint."
+            f"compliance has no pair for joints {', '.join(missing)}. Give (translational m/N, rotational rad/(N m)) for every "
+            "joint."
         )
     out = []
     for name in system.joints:
         pair = jnp.asarray(compliance[name], float)
         if pair.shape != (2,) or (is_concrete(pair) and not np.all(np.asarray(pair) > 0)):
             raise ModelError(
-                f"compliance of joint '{name}' is {compliance[name]}. Give two positive numbers: translational m/N and rotational "
-                "rad/(N m)."
+                f"compliance of joint '{name}' is {compliance[name]}. Give two positive numbers: translational m/N and "
+                "rotational rad/(N m)."
             )
         out.append(pair)
     return jnp.stack(out)

@@ -71,6 +71,9 @@ class Status(eqx.Enumeration):
         "No constraint forces make this motion: a freedom that is not driven moves otherwise than the forces make it. Add a "
         "Driver to what moves, or give the motion of this very system."
     )
+    not_this_system = (
+        "The motion does not satisfy the joints of this system. Give the motion of a system with the same bodies and joints."
+    )
 
 
 NAMES = (
@@ -91,6 +94,7 @@ NAMES = (
     "unreachable",
     "branch_jump",
     "not_balanced",
+    "not_this_system",
 )
 
 

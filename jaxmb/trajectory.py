@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from .distribution import compliances_of, share
 from .errors import ModelError, did_you_mean, unknown_name
 from .outputs import BodyMotion, PointMotion, Reaction, body_motions, joint_coordinates, point_motion, reactions
 from .state import State
@@ -90,23 +91,35 @@ class LoadedTrajectory(Trajectory):
 
     lam: eqx.AbstractVar[Float[Array, "*batch times m"]]
 
-    def multipliers(self, name: str) -> Float[Array, "times rows"]:
-        """Multipliers of the rows of a joint; for a driver, minus the motor torque (N m) or force (N)."""
+    def multipliers(self, name: str, *, compliance=None) -> Float[Array, "times rows"]:
+        """Multipliers of the rows of a joint; for a driver, minus the motor torque (N m) or force (N).
+
+        Redundant joints share their load in many ways: by default the multipliers are the smallest ones, with `compliance` those
+        that elastic joints have (see `reaction`).
+        """
         self.system.joint(name)
         rows = [k for k, row in enumerate(self.system.equations().row_names) if row.rpartition(".")[0] == name]
-        return self.lam[:, rows[0] : rows[-1] + 1]
+        return self._lam(compliance)[:, rows[0] : rows[-1] + 1]
 
-    def reaction(self, name: str, *, frame: str = "world", port: int = 1) -> Reaction:
-        """Force and torque of a joint on its second body (`port=0`: on its first), in world axes or those of a body."""
+    def reaction(self, name: str, *, frame: str = "world", port: int = 1, compliance=None) -> Reaction:
+        """Force and torque of a joint on its second body (`port=0`: on its first), in world axes or those of a body.
+
+        Where redundant joints share a load (`unique` is False), the smallest multipliers are taken, or with `compliance` those
+        that elastic joints have: translational (m/N) and rotational (rad/(N m)) compliances, one pair for all joints or pairs by
+        joint name. Only their ratios matter, so they may also be seen as weights.
+        """
         joint = self.system.joint(name)
         if not 0 <= port < len(joint.ports):
             raise ModelError(f"Joint '{name}' has ports 0 to {len(joint.ports) - 1}, but port {port} was asked for.")
-        reaction = _reactions(self)[name][port]
+        reaction = _reactions(self, self._lam(compliance))[name][port]
         if frame in ("world", "ground"):
             return reaction
         R = self.body(frame).rotation
         turn = jax.vmap(lambda R, x: R.T @ x)
         return Reaction(turn(R, reaction.force), turn(R, reaction.torque), reaction.unique)
+
+    def _lam(self, compliance) -> Float[Array, "times m"]:
+        return self.lam if compliance is None else _shared(self, compliances_of(self.system, compliance))
 
 
 class SampledMotion(Trajectory):
@@ -172,7 +185,12 @@ def _joints(motion: Trajectory):
 
 
 @eqx.filter_jit
-def _reactions(motion: LoadedTrajectory):
-    return jax.vmap(lambda t, q, v, lam: reactions(motion.system, t, q, v, lam))(
+def _reactions(motion: LoadedTrajectory, lam):
+    return jax.vmap(lambda t, q, v, lam: reactions(motion.system, t, q, v, lam))(motion.t, motion.q, motion.v, lam)
+
+
+@eqx.filter_jit
+def _shared(motion: LoadedTrajectory, compliances) -> Float[Array, "times m"]:
+    return jax.vmap(lambda t, q, v, lam: share(motion.system, t, q, v, lam, compliances))(
         motion.t, motion.q, motion.v, motion.lam
     )
