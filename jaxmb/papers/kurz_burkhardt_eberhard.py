@@ -14,7 +14,7 @@ from ..state import State
 from ..studies.catalog import compare_mechanism
 from ..studies.compare import compare, reference_error
 from ..studies.comparison import Cell
-from ..view.plots import drift
+from ..view.plots import drift, tolerance_text
 from ..view.report import Block, Claim, Claims, Grid, Heading, Picture, Prose, Report, claim
 from .paper import Paper, corrections, distance, ended, growth, instant
 
@@ -128,7 +128,7 @@ def experiment(progress: bool = False) -> Report:
 
 def _drift_figure(cells: dict[str, Cell], tolerance: float):
     shown = {name: cell for name, cell in cells.items() if name != "analytical"}
-    return drift(list(shown.values()), list(shown), f"slider-crank, Dopri5, tolerance {tolerance:g}")
+    return drift(list(shown.values()), list(shown), f"slider-crank, Dopri5, tolerance {tolerance_text(tolerance)}")
 
 
 def _table(found) -> Grid:

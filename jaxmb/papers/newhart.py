@@ -23,7 +23,7 @@ from ..mechanisms import get_mechanism, slider_crank_relative, static_multipoint
 from ..solution import Solution
 from ..stabilization import Baumgarte, NoStabilization, Projection, Stabilization
 from ..studies.catalog import compare_mechanism
-from ..view.plots import legend, new_figure
+from ..view.plots import MARKERS, legend, new_figure
 from ..view.report import Block, Claim, Claims, Grid, Heading, Picture, Prose, Report, claim
 from .paper import Paper, corrections, distance, instant
 
@@ -179,10 +179,14 @@ def _law_table(laws) -> Grid:
 
 def _law_figure(laws):
     figure, axes = new_figure(8.0, 4.8)
-    for name in LAWS:
+    for name, marker in zip(LAWS, MARKERS, strict=False):
         points = sorted((mu, errors.position) for (n, mu), errors in laws.items() if n == name)
-        axes.loglog(*zip(*points, strict=True), "o-", ms=5, lw=1, label=name)
-    axes.set(xlabel="penalty mu", ylabel="largest position error (m)", title="pendulum, 5 s, converged integration")
+        axes.loglog(*zip(*points, strict=True), marker=marker, fillstyle="none", ms=7, lw=1, label=name)
+    axes.set(
+        xlabel="penalty mu (SI units of each method)",
+        ylabel="largest position error (m)",
+        title="pendulum, 5 s, converged integration",
+    )
     legend(axes)
     return figure
 

@@ -43,7 +43,7 @@ def beside(published: Iterable[float], ours: Iterable[float]) -> list[str]:
 def corrections(rows: Sequence[Sequence[str]]) -> Grid:
     """Where the paper is wrong, what is right, and the number that shows it."""
     caption = "What print or program has, and what is right. M a + J' lam = Q, J a = gamma; numbers were computed in this run."
-    return Grid(caption, ("where", "printed", "right", "number"), rows)
+    return Grid(caption, ("where", "printed", "right", "number"), rows, words=True)
 
 
 def passages(caption: str, comparison: Comparison) -> Grid:

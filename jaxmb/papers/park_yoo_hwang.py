@@ -1,6 +1,7 @@
 """Park, Yoo and Hwang 2000: the partial velocity matrix against coordinate partitioning and constraint stabilization."""
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from ..analyses.simulate import simulate
 from ..formulations import EXACT_FORMULATIONS, KKT, PartialVelocities
@@ -8,7 +9,7 @@ from ..mechanisms import get_mechanism
 from ..stabilization import Baumgarte, CoordinatePartitioning, Projection
 from ..studies.catalog import compare_mechanism
 from ..studies.comparison import Cell, Comparison
-from ..view.plots import legend, new_figure
+from ..view.plots import FLOOR, legend, new_figure
 from ..view.report import Block, Claim, Claims, Grid, Heading, Picture, Prose, Report, claim
 from .paper import Instant, Paper, corrections, distance, instant, passages
 
@@ -155,14 +156,21 @@ def _claims(first, spatial, passing: Comparison, reaction) -> list[Claim]:
 
 
 def _paths(passing: Comparison):
-    figure, axes = new_figure(9.5, 4.2)
+    """All paths look the same, so that their differences are shown below them."""
+    figure = Figure(figsize=(9.5, 6.0), layout="constrained")
+    axes, below = figure.subplots(2, 1, sharex=True)
     reference = get_mechanism("four-bar-case-1-gravity").read_reference()
-    axes.plot(reference["t"], reference["y2"], "k", lw=2.5, alpha=0.3, label="parallelogram branch")
+    axes.plot(reference["t"], reference["y2"], "k", lw=5, alpha=0.3, label="parallelogram branch")
     chosen = (("PartialVelocities", "CoordinatePartitioning"), ("KKT", "Baumgarte"), ("Deflated", "Projection"))
-    for formulation, stabilization in chosen:
+    for (formulation, stabilization), width in zip(chosen, (3.0, 2.0, 1.0), strict=True):
         (cell,) = passing.select(formulation=formulation, stabilization=stabilization, tolerance=1e-5)
-        axes.plot(cell.history.t, cell.history.q[:, 4], lw=1.1, label=f"{formulation} + {stabilization}")
-    axes.set(xlabel="time (s)", ylabel="y2 (m)", title="case I with gravity, tolerance 1e-5")
+        y2 = cell.history.q[:, 4]
+        axes.plot(cell.history.t, y2, lw=width, label=f"{formulation} +\n{stabilization}")
+        below.semilogy(cell.history.t[1:], np.maximum(np.abs(y2 - reference["y2"])[1:], FLOOR), lw=1.1)
+    axes.set(ylabel="y2 (m)", title="case I with gravity, tolerance 1e-5")
+    below.set(xlabel="time (s)", ylabel="|y2 - branch| (m)")
+    for panel in (axes, below):
+        panel.grid(alpha=0.3)
     legend(axes)
     return figure
 
@@ -183,9 +191,9 @@ def _reaction() -> tuple[np.ndarray, np.ndarray, np.ndarray, Instant]:
 def _reaction_figure(reaction):
     figure, axes = new_figure(9.5, 4.2)
     t, found, truth, _ = reaction
-    axes.plot(t, truth, "k", lw=2.5, alpha=0.3, label="reference")
     axes.plot(t, found, lw=1.1, label="PartialVelocities")
-    axes.set(xlabel="time (s)", ylabel="N2y (N)", title="spatial four-bar")
+    axes.plot(t, truth, "ko", ms=4, fillstyle="none", label="reference")
+    axes.set(xlabel="time (s)", ylabel="N2y (N)", title="spatial four-bar, tolerance 1e-8")
     legend(axes)
     return figure
 

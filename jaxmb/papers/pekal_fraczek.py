@@ -93,9 +93,9 @@ def experiment(progress: bool = False, t1: float = 10.0) -> Report:
         Heading("Figures 3 to 8"),
     ]
     for (strut, name), part in found.items():
-        title = f"{strut} strut, {name}"
+        title = f"{strut} strut, {'no stabilization' if name == 'none' else name}"
         blocks.append(Picture(f"Run time, {title}", grouped_bars(part, "run_s", "run time (s)", title)))
-        bars = grouped_bars(part, "right_hand_sides", "right-hand sides", title)
+        bars = grouped_bars(part, "right_hand_sides", "evaluations of the right-hand side", title)
         blocks.append(Picture(f"Evaluations of the right-hand side, {title}", bars))
     blocks.append(Heading("Figures 9 to 11"))
     for strut in STRUTS:

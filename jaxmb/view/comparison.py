@@ -3,7 +3,7 @@
 import itertools
 
 from ..studies.comparison import CAPTION, Cell, Comparison
-from .plots import constraint_norms, drift, grouped_bars, work_precision
+from .plots import constraint_norms, drift, grouped_bars, tolerance_text, work_precision
 from .report import Block, Grid, Heading, Picture, Prose, Report
 
 COLUMNS = {
@@ -32,15 +32,18 @@ def comparison_report(comparison: Comparison) -> Report:
     for coordinates, solver in itertools.product(comparison.names("coordinates"), comparison.names("solver")):
         part = Comparison(tuple(comparison.select(coordinates=coordinates, solver=solver)), comparison.title)
         if any(cell.error == cell.error for cell in part.cells):
-            picture = Picture("Down and left is better.", work_precision(part))
+            tolerances = ", ".join(map(tolerance_text, part.names("tolerance")))
+            picture = Picture(f"Down and left is better; lines join the tolerances {tolerances}.", work_precision(part))
             blocks += [Heading(f"Error over cost, {coordinates}, {solver}"), picture]
         blocks += [Heading(f"Cost, {coordinates}, {solver}"), *_bars(part)]
         blocks += [Heading(f"Constraints, {coordinates}, {solver}"), *_norms(part)]
-    rows = [[_text(getattr(cell, name)) for name in COLUMNS] for cell in comparison.cells]
-    blocks += [
-        Heading("All numbers"),
-        Grid("Failed runs have a reason instead of numbers.", list(COLUMNS.values()), rows),
-    ]
+    # What is the same everywhere needs no column.
+    same = [name for name in ("coordinates", "solver", "compile_s") if len(comparison.names(name)) == 1]
+    columns = {name: title for name, title in COLUMNS.items() if name not in same}
+    rows = [[_text(getattr(cell, name)) for name in columns] for cell in comparison.cells]
+    everywhere = "".join(f" {COLUMNS[name]}: {_text(comparison.names(name)[0])}." for name in same)
+    caption = f"Failed runs have a reason instead of numbers; click on it to read all of it.{everywhere}"
+    blocks += [Heading("All numbers"), Grid(caption, list(columns.values()), rows)]
     return Report(comparison.title or "Comparison", tuple(blocks))
 
 
@@ -49,22 +52,29 @@ def _bars(part: Comparison) -> list[Block]:
     groups = [(s, Comparison(tuple(part.select(stabilization=s)), "")) for s in part.names("stabilization")]
     out: list[Block] = []
     for title, cells in groups if several else [("", part)]:
-        for quantity, label in (("run_s", "run time (s)"), ("right_hand_sides", "right-hand sides")):
-            out.append(Picture(f"{label} {title}", grouped_bars(cells, quantity, label, title)))
+        for quantity, label in (("run_s", "run time (s)"), ("right_hand_sides", "evaluations of the right-hand side")):
+            caption = ", ".join(filter(None, (label, title))) + "; no bar: the run failed"
+            out.append(Picture(caption, grouped_bars(cells, quantity, label, title)))
     return out
 
 
 def _norms(part: Comparison) -> list[Block]:
-    tightest = Comparison(tuple(part.select(tolerance=min(part.names("tolerance")))), "")
+    tolerance = min(part.names("tolerance"))
+    tightest = Comparison(tuple(part.select(tolerance=tolerance)), "")
+    title = f"tolerance {tolerance_text(tolerance)}"
     best = max(tightest.names("formulation"), key=lambda f: sum(c.ok for c in tightest.select(formulation=f)))
     cells = tightest.select(formulation=best)
-    norms = constraint_norms(cells, [c.stabilization for c in cells], best)
+    norms = constraint_norms(cells, [_line(c, c.stabilization) for c in cells], f"{best}, {title}")
     out: list[Block] = [Picture("Norms at three levels, by stabilization", norms)]
     for stabilization in tightest.names("stabilization"):
         lines: list[Cell] = tightest.select(stabilization=stabilization)
-        figure = drift(lines, [c.formulation for c in lines], stabilization)
+        figure = drift(lines, [_line(c, c.formulation) for c in lines], f"{stabilization}, {title}")
         out.append(Picture(f"Drift by formulation, {stabilization}", figure))
     return out
+
+
+def _line(cell: Cell, name: str) -> str:
+    return name if cell.ok else f"{name}, to {cell.reached:.2g} s"
 
 
 def _text(value) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from ..studies.comparison import Cell, Comparison
 
@@ -38,15 +40,18 @@ def work_precision(comparison: Comparison) -> Figure:
     handles = [axes.plot([], [], color=color(k, len(formulations)), lw=3)[0] for k in range(len(formulations))]
     markers = [axes.plot([], [], "k", ls="", marker=MARKERS[l % len(MARKERS)])[0] for l in range(len(stabilizations))]
     axes.set(xscale="log", yscale="log", xlabel="run time (ms)", ylabel="largest error to the reference, relative")
-    legend(axes, handles + markers, formulations + stabilizations)
+    axes.set_title(comparison.title)
+    plain_numbers(axes.xaxis)
+    ran = {cell.formulation for cell in comparison.cells if cell.ok}
+    legend(axes, handles + markers, [f if f in ran else f"{f} (failed)" for f in formulations] + stabilizations)
     return figure
 
 
 def grouped_bars(comparison: Comparison, quantity: str, label: str, title: str = "") -> Figure:
     """A group of bars for each tolerance (or stabilization, when there is one tolerance), a bar for each formulation."""
     by = "tolerance" if len(comparison.names("tolerance")) > 1 else "stabilization"
-    comparison = Comparison(tuple(cell for cell in comparison.cells if cell.ok), "")
-    groups, formulations = comparison.names(by), comparison.names("formulation")
+    groups, everything = comparison.names(by), comparison.names("formulation")
+    formulations = [f for f in everything if any(cell.ok for cell in comparison.select(formulation=f))]
     figure, axes = new_figure(9.5, 4.2)
     width = 0.85 / max(1, len(formulations))
     values = []
@@ -54,13 +59,15 @@ def grouped_bars(comparison: Comparison, quantity: str, label: str, title: str =
         heights = [_only(comparison.select(**{by: g, "formulation": f}), quantity) for g in groups]
         values += heights
         places = np.arange(len(groups)) + (k - (len(formulations) - 1) / 2) * width
-        axes.bar(places, heights, width, label=f, color=color(k, len(formulations)))
+        axes.bar(places, heights, width, label=f, color=color(everything.index(f), len(everything)))
     known = [x for x in values if x == x and x > 0]
     if known and max(known) > 20 * min(known):
         axes.set_yscale("log")
-    names = [f"{g:g}" if isinstance(g, float) else g for g in groups]
-    axes.set_xticks(np.arange(len(groups)), names)
-    axes.set(xlabel=by, ylabel=label, title=title)
+        axes.set_ylim(bottom=min(known) / 2)
+        plain_numbers(axes.yaxis)
+    axes.grid(visible=False, axis="x", which="both")
+    axes.set_xticks(np.arange(len(groups)), [tolerance_text(g) if isinstance(g, float) else g for g in groups])
+    axes.set(xlabel=by, ylabel=label, title=title, xlim=(-0.6, len(groups) - 0.4))
     legend(axes)
     return figure
 
@@ -82,19 +89,28 @@ def constraint_norms(cells: Sequence[Cell], names: Sequence[str], title: str = "
 
 
 def drift(cells: Sequence[Cell], names: Sequence[str], title: str = "") -> Figure:
-    """The violation of positions over time, a line for each cell."""
+    """The violation of positions after the start, a line for each cell, dashed so that those below can be seen."""
     figure, axes = new_figure(9.5, 4.5)
     for k, cell in enumerate(cells):
-        norm = np.maximum(cell.history.position, FLOOR)
-        style = {
-            "color": color(k, len(cells)),
-            "lw": 1.2,
-            "ls": ("-", "--", ":")[k // 20 if len(cells) > 10 else k % 3],
-        }
-        axes.semilogy(cell.history.t, norm, label=names[k], **style)
+        norm = np.maximum(cell.history.position[1:], FLOOR)
+        style = {"color": color(k, len(cells)), "lw": 1.5, "ls": (0, (4, 1 + k % 4)) if k else "-"}
+        axes.semilogy(cell.history.t[1:], norm, label=names[k], **style)
     axes.set(xlabel="time (s)", ylabel=LEVELS[0][1], title=title)
     legend(axes)
     return figure
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Numbers without powers on a logarithmic axis: 1, 2 and 5 if it has few decades."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 1e3 * low else (1,)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def tolerance_text(tolerance: float) -> str:
+    """All tolerances alike, as 1e-03 and 1e-06."""
+    return np.format_float_scientific(tolerance, trim="-", exp_digits=2)
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:

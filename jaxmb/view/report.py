@@ -4,6 +4,8 @@ import base64
 import dataclasses
 import html
 import io
+import re
+import textwrap
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -14,11 +16,14 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 1150px; margin: 2em auto
 h1, h2 { line-height: 1.2; } h2 { margin-top: 2em; border-bottom: 1px solid #ccc; }
 table { border-collapse: collapse; margin: 1em 0; font-size: 13px; }
 caption { text-align: left; color: #555; padding: .3em 0; }
-th, td { padding: .2em .7em; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
-th:first-child, td:first-child, .claims td { text-align: left; }
+th, td { padding: .2em .5em; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
+th:first-child, td:first-child, .text th, .text td { text-align: left; }
+td.verdict { white-space: nowrap; } details { text-align: left; min-width: 11em; } summary { cursor: pointer; }
 figure { margin: 1.5em 0; } figure img { max-width: 100%; } figcaption { color: #555; font-size: 13px; }
 .holds { color: #176d2f; } .does { color: #a11; } .cannot { color: #865a00; }
 """
+#: A longer entry among numbers is folded, so that rows stay low.
+FOLD = 100
 VERDICTS = ("holds", "does not hold", "cannot be decided")
 
 
@@ -39,6 +44,8 @@ class Grid:
     caption: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    words: bool = False
+    """Columns of words, which begin at the left; numbers end at the right."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,24 +124,34 @@ def _html(block: Block) -> str:
                 f'<figure><img alt="{html.escape(caption)}" src="{_data_address(figure)}">'
                 f"<figcaption>{html.escape(caption)}</figcaption></figure>"
             )
-        case Grid(caption, header, rows):
-            return _html_table(caption, header, rows)
+        case Grid():
+            return _html_table(block)
         case Claims(claims):
             rows = [
-                f'<tr><td>{html.escape(c.text)}</td><td class="{c.verdict.split()[0]}">{c.verdict}</td>'
+                f'<tr><td>{html.escape(c.text)}</td><td class="verdict {c.verdict.split()[0]}">{c.verdict}</td>'
                 f"<td>{html.escape(c.number)}</td></tr>"
                 for c in claims
             ]
-            return f'<table class="claims">{_row("th", ("claim", "verdict", "number"))}{"".join(rows)}</table>'
+            return f'<table class="text">{_row("th", ("claim", "verdict", "number"))}{"".join(rows)}</table>'
 
 
-def _html_table(caption: str, header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    body = "".join(_row("td", row) for row in rows)
-    return f"<table><caption>{html.escape(caption)}</caption>{_row('th', header)}{body}</table>"
+def _html_table(grid: Grid) -> str:
+    body = "".join(_row("td", row, fold=not grid.words) for row in grid.rows)
+    # A heading may break between words, but not within 1e-06.
+    header = re.sub(r"(\de)-(\d)", r"\1&#8209;\2", _row("th", grid.header))
+    start = '<table class="text">' if grid.words else "<table>"
+    return f"{start}<caption>{html.escape(grid.caption)}</caption>{header}{body}</table>"
 
 
-def _row(tag: str, entries: Iterable[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{html.escape(entry)}</{tag}>" for entry in entries) + "</tr>"
+def _row(tag: str, entries: Iterable[str], fold: bool = False) -> str:
+    return "<tr>" + "".join(f"<{tag}>{_entry(entry, fold)}</{tag}>" for entry in entries) + "</tr>"
+
+
+def _entry(text: str, fold: bool) -> str:
+    if not fold or len(text) <= FOLD:
+        return html.escape(text)
+    start = textwrap.shorten(text, FOLD // 2, placeholder=" ...")
+    return f"<details><summary>{html.escape(start)}</summary>{html.escape(text)}</details>"
 
 
 def _data_address(figure: Figure) -> str:
