@@ -42,6 +42,8 @@ def test_names_are_kebab_case():
         (["compare", "bricard", "--tolerances", "-1"], "Give positive numbers"),
         (["compare", "static-multipoint"], "which is a static problem"),
         (["paper", "kbf"], "Did you mean 'kbe'?"),
+        (["check", "bricart"], "Did you mean 'bricard'?"),
+        (["check", "scotch-yoke"], "written in generalized coordinates and has no joints"),
     ],
 )
 def test_a_typo_is_one_sentence_and_exit_code_2(arguments, phrase, monkeypatch, capsys):
@@ -78,6 +80,13 @@ def test_paper_writes_a_page_and_shows_verdicts(tmp_path, monkeypatch):
     assert "does not hold" in shown.output and "2.0" in shown.output
     assert (tmp_path / "pf.html").read_text() == report.html()
     assert (tmp_path / "pf.md").read_text() == report.markdown()
+
+
+@pytest.mark.parametrize(("name", "code", "phrase"), [("simple-pendulum", 0, "CLEAN"), ("bricard", 1, "REDUNDANT")])
+def test_check_tells_by_its_exit_code(name, code, phrase):
+    shown = runner.invoke(cli.app, ["check", name])
+    assert shown.exit_code == code, shown.output
+    assert phrase in shown.output and "degrees of freedom   1" in shown.output
 
 
 @pytest.mark.slow
