@@ -86,6 +86,9 @@ from .formulations import StaticPenalty as StaticPenalty
 from .formulations import UdwadiaKalaba as UdwadiaKalaba
 from .formulations import UdwadiaPhohomsiri as UdwadiaPhohomsiri
 
+# functions of time
+from .functions import Tabulated as Tabulated
+
 # the second way in
 from .generalized import GeneralizedSystem as GeneralizedSystem
 

@@ -12,6 +12,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .errors import ModelError, is_concrete
@@ -79,6 +80,62 @@ class Constant(eqx.Module):
 
     def __call__(self, *args) -> Float[Array, "..."]:
         return self.value
+
+
+class Tabulated(eqx.Module):
+    """A function of time through the points (t, x), for drivers and given forces: a cubic spline with continuous speed and
+    acceleration (not-a-knot at its ends). From 4 points on; times must increase.
+
+    Outside of the table it is NaN, so that a motion ends there with a status instead of going on with an extrapolation.
+    Derivatives with respect to the table are exact.
+    """
+
+    # Written out because the splines at hand (diffrax) are Hermite ones, whose accelerations jump. The points are the only
+    # leaves, and the slopes follow from them in each call, so that a table with other numbers is never half old.
+    t: Float[Array, " n"]
+    x: Float[Array, " n"]
+
+    def __init__(self, t, x):
+        self.t, self.x = jnp.asarray(t, float), jnp.asarray(x, float)
+        if self.t.ndim != 1 or self.t.shape != self.x.shape or self.t.size < 4:
+            raise ModelError(
+                f"Tabulated needs two lists of equal length, at least 4, but got times of shape {self.t.shape} and values of "
+                f"shape {self.x.shape}. Give one value for each time."
+            )
+        if is_concrete(self.t) and not np.all(np.diff(np.asarray(self.t)) > 0):
+            raise ModelError(
+                "Tabulated has times that do not increase from each to the next. Sort them, and keep one of equal ones."
+            )
+
+    def __call__(self, t) -> Float[Array, ""]:
+        first, last = self.t[0], self.t[-1]
+        # A time that misses an end by rounding is inside. A factor, so that rates are NaN outside as well.
+        slack = 1e-9 * (last - first)
+        inside = jnp.where((t >= first - slack) & (t <= last + slack), 1.0, jnp.nan)
+        slopes = self._slopes()
+        i = jnp.clip(jnp.searchsorted(self.t, t, side="right") - 1, 0, self.t.size - 2)
+        h, s = self.t[i + 1] - self.t[i], t - self.t[i]
+        secant = (self.x[i + 1] - self.x[i]) / h
+        bend = (slopes[i] + slopes[i + 1] - 2 * secant) / h
+        return inside * (self.x[i] + s * (slopes[i] + s * ((secant - slopes[i]) / h + bend * (s / h - 1.0))))
+
+    def _slopes(self) -> Float[Array, " n"]:
+        """Slopes at the points, with which the second derivative is continuous at all, and the third at the second and the last
+        but one."""
+        h = jnp.diff(self.t)
+        secant = jnp.diff(self.x) / h
+
+        def end(h0, h1, s0, s1):
+            return h1, h0 + h1, ((3 * h0 + 2 * h1) * h1 * s0 + h0**2 * s1) / (h0 + h1)
+
+        d0, u0, b0 = end(h[0], h[1], secant[0], secant[1])
+        d1, l1, b1 = end(h[-1], h[-2], secant[-1], secant[-2])
+        zero = jnp.zeros(())
+        lower = jnp.concatenate([jnp.stack([zero]), h[1:], jnp.stack([l1])])
+        middle = jnp.concatenate([jnp.stack([d0]), 2 * (h[:-1] + h[1:]), jnp.stack([d1])])
+        upper = jnp.concatenate([jnp.stack([u0]), h[:-1], jnp.stack([zero])])
+        right = jnp.concatenate([jnp.stack([b0]), 3 * (h[1:] * secant[:-1] + h[:-1] * secant[1:]), jnp.stack([b1])])
+        return jax.lax.linalg.tridiagonal_solve(lower, middle, upper, right[:, None])[:, 0]
 
 
 def as_function(f) -> Callable:

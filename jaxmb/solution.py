@@ -82,12 +82,12 @@ class Solution(LoadedTrajectory):
         return joints_of(self.system, self.weakest)
 
     @property
-    def a(self) -> Float[Array, "times nv"]:
+    def a(self) -> Float[Array, "times nv"]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Accelerations (rates of `v`)."""
         return _accelerations(self)[0]
 
     @property
-    def lam(self) -> Float[Array, "times m"]:
+    def lam(self) -> Float[Array, "times m"]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Minimum-norm multipliers, M a + J' lam = Q."""
         return _accelerations(self)[1]
 

@@ -1,5 +1,6 @@
 """Whether forces balance: what is left over, against the forces that are there."""
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -15,28 +16,57 @@ from .tangent import Release, release
 BALANCED = 1e-8
 #: Rounding of positions, relative to the reach of the mechanism, that a stiffness turns into forces.
 ROUNDING = 1e-13
+#: A free motion has no stiffness of its own when that is below this part of the largest one, or of what forces have by turning
+#: with the bodies.
+NEUTRAL = 1e-10
 
 
 def relative(
+    equations: Equations,
+    t: Float[Array, ""],
+    q: Float[Array, " nq"],
+    at: Release,
+    stiffest: Float[Array, ""],
+    far: Float[Array, ""],
+) -> Float[Array, ""]:
+    """What is left over, `at.size`, relative to the forces present; `stiffest` is the largest stiffness against mass (1/s2),
+    `far` the reach of the mechanism."""
+    rounding = ROUNDING / BALANCED * stiffest * jnp.sqrt(_mass(equations, at)) * far
+    return jnp.where(at.size > 0, at.size / (present(equations, t, q, at) + rounding), 0.0)
+
+
+def no_stiffness(
     equations: Equations, t: Float[Array, ""], q: Float[Array, " nq"], at: Release, stiffest: Float[Array, ""]
 ) -> Float[Array, ""]:
-    """What is left over, `at.size`, relative to the forces present; `stiffest` is the largest stiffness against mass (1/s2).
+    """The stiffness against mass (1/s2) below which there is none but rounding.
 
-    Forces are counted one by one, because their sum vanishes where a weight hangs on a spring. Each counts by the
-    acceleration that it would cause alone, in the norm of `at.size`.
+    The largest one is not enough to tell: where no motion has any, as that of a door, it is rounding too. Forces that turn with a
+    body have about the stiffness force over length.
+    """
+    turning = present(equations, t, q, at) / (jnp.sqrt(_mass(equations, at)) * at.scaling.length)
+    return NEUTRAL * (stiffest + turning)
+
+
+def present(equations: Equations, t: Float[Array, ""], q: Float[Array, " nq"], at: Release) -> Float[Array, ""]:
+    """The forces that are there, each by the acceleration that it would cause alone, in the norm of `at.size`.
+
+    They are counted one by one, because their sum vanishes where a weight hangs on a spring.
     """
     S, _ = schur(at.terms.mass, at.terms.J)
     reactions = jnp.sqrt(jnp.maximum(at.lam @ (S @ at.lam), 0.0))
-    if isinstance(equations, Packed):
-        loads, size = _loads(equations, t, q), jnp.sqrt(jnp.sum(equations.mass)) * reach(equations, q)
-    else:
-        loads, size = jnp.zeros(()), jnp.sqrt(jnp.maximum(q @ (at.terms.M @ q), 0.0))
-    present = reactions + loads + ROUNDING / BALANCED * stiffest * size
-    return jnp.where(at.size > 0, at.size / present, 0.0)
+    # Of generalised forces only the sum is known.
+    return reactions + (_loads(equations, t, q) if isinstance(equations, Packed) else 0.0)
 
 
-def reach(equations: Packed, q: Float[Array, " nq"]) -> Float[Array, ""]:
-    """Largest distance (m) of a centre of mass, a joint or a force's end from the origin."""
+def _mass(equations: Equations, at: Release) -> Float[Array, ""]:
+    return jnp.sum(equations.mass) if isinstance(equations, Packed) else jnp.trace(at.terms.M)
+
+
+def reach(equations: Equations, q: Float[Array, " nq"]) -> Float[Array, ""]:
+    """Largest distance (m) of a centre of mass, a joint or a force's end from the origin; of generalised coordinates, whose units
+    are not known, 1 more than the largest."""
+    if not isinstance(equations, Packed):
+        return 1 + jnp.max(jnp.abs(q))
     poses, still = equations.poses(q), jnp.zeros((equations.mass.size + 1, 6))
     points = [poses.p[:-1], *(ports.pose.p for _, ports in equations.rides(poses, still))]
     return jnp.max(jnp.sqrt(jnp.sum(jnp.concatenate(points) ** 2, axis=1)))
@@ -67,12 +97,12 @@ def _loads(equations: Packed, t: Float[Array, ""], q: Float[Array, " nq"]) -> Fl
 def imbalance(system, t: Float[Array, ""], q: Float[Array, " nq"]) -> str:
     """Who is out of balance by how much, the worst first, in words."""
     equations = system.equations()
-    at = release(equations, t, q)
+    at = eqx.filter_jit(release)(equations, t, q)
     if not isinstance(equations, Packed):
         left = dict(zip(equations.speed_names, np.asarray(at.force), strict=True))
         worst = max(left, key=lambda name: abs(left[name]))
         return f"coordinate '{worst}' stays out of balance by a generalised force of {left[worst]:.3g}"
-    motion = body_motions(equations, q, jnp.zeros_like(at.a), at.a)
+    motion = eqx.filter_jit(body_motions)(equations, q, jnp.zeros_like(at.a), at.a)
     a, alpha, R = (np.asarray(x) for x in (motion.acceleration, motion.alpha, motion.rotation))
     force = np.asarray(equations.mass)[:, None] * a
     torque = np.einsum("bij,bjk,blk,bl->bi", R, np.asarray(equations.inertia), R, alpha)

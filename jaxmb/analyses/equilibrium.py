@@ -19,13 +19,11 @@ from ..system import System
 from ..terms import Equations
 from ..trajectory import Instant, LoadedTrajectory
 from .assemble import assemble_state
-from .balance import BALANCED, imbalance, reach, relative
+from .balance import BALANCED, imbalance, no_stiffness, reach, relative
 from .closing import CLOSED
 from .messages import in_units
 from .tangent import Release, close_near, free_motions, release, smallest_motion, stiffness
 
-#: A free motion has no stiffness of its own when that is below this part of the largest one.
-NEUTRAL = 1e-10
 #: No step of the search turns a body by more than this (rad), nor moves one by more than the reach of the mechanism.
 LARGEST_TURN = 0.5
 #: The search ends when this part of what counts as balanced is left; Newton's last steps do the rest.
@@ -84,7 +82,7 @@ def equilibrium(system, guess: State | None = None, *, hold: Mapping[str, object
     Forces and constraints that depend on time are taken at `guess.t`, the speeds of the guess do not matter. `hold` fixes joint
     coordinates by joint name (rad, m), as `assemble_state` does; without a guess, that is where the search begins. It moves as
     the forces pull, so it ends in a stable equilibrium; a guess that is an unstable one is kept, with `stable` False. Motions
-    without stiffness stay where the guess has them.
+    without stiffness stay about where the guess has them.
 
     Differentiable with respect to every number of the system and, in the motions without stiffness, to the guess, to second
     order, and works under jit and vmap. When forces cannot be balanced, an error says which bodies stay out of balance by how
@@ -109,7 +107,9 @@ def _start(system, guess: State | None, hold: Mapping[str, object] | None) -> tu
         return system, guess
     if guess is None or hold:
         guess = assemble_state(system, guess, hold=hold)
-    return system.with_joints(**{f"hold {name}": Driver(name, value) for name, value in (hold or {}).items()}), guess
+    return system.with_joints(
+        **{f"hold {name}": Driver(name, jnp.asarray(value, float)) for name, value in (hold or {}).items()}
+    ), guess
 
 
 @eqx.filter_jit
@@ -117,17 +117,16 @@ def _find(system, t, q) -> tuple[Equilibrium, Release]:
     """The equilibrium, and the mechanism let go there."""
     equations = system.equations()
     frozen, now, rough = jax.lax.stop_gradient((equations, t, q))
-    near = _descend(frozen, now, close_near(frozen, now, rough))
-    at = _Tangent(frozen, now, near)
+    # The reach at the start stays the measure of rounding: without a rest the search goes far away, where all seems small.
+    far = reach(frozen, rough)
+    at, near = _descend(frozen, now, rough, far)
     # The derivative of the guess enters in the motions without stiffness; Newton's steps take it out of all others.
     rest = frozen.retract(near, _displacement(frozen, rough, q - rough))
-    for _ in range(2):
-        rest = at.newton(equations, t, rest)
+    rest = jax.lax.fori_loop(0, 2, lambda _, q: at.newton(equations, t, q), rest)
     at_rest = release(equations, t, rest)
     lam = minimum_norm(at_rest.terms.J, at_rest.lam)
-    end = _Tangent(*jax.lax.stop_gradient((equations, t, rest)))
-    result = Equilibrium(t, rest, jnp.zeros_like(at_rest.a), lam, end.stable, end.neutral, end.residual, system)
-    return result, end.at
+    end = _Tangent(*jax.lax.stop_gradient((equations, t, rest, at_rest)), far)
+    return Equilibrium(t, rest, jnp.zeros_like(at_rest.a), lam, *end.verdict(), end.residual, system), end.at
 
 
 class _Tangent(eqx.Module):
@@ -139,17 +138,17 @@ class _Tangent(eqx.Module):
     free: Bool[Array, " n"]
     reduced: Float[Array, "n n"]
     residual: Float[Array, ""]
+    floor: Float[Array, ""]
+    """The stiffness below which there is none."""
 
-    def __init__(self, equations: Equations, t, q):
-        self.at = release(equations, t, q)
-        self.Z, self.free = free_motions(self.at)
+    def __init__(self, equations: Equations, t, q, at: Release, far):
+        self.at = at
+        self.Z, self.free = free_motions(at)
         self.K = stiffness(equations, t, q, self.at.lam)
         self.reduced = self.Z.T @ self.K @ self.Z
-        self.residual = relative(equations, t, q, self.at, self.stiffest)
-
-    @property
-    def stiffest(self) -> Float[Array, ""]:
-        return jnp.sqrt(jnp.sum(self.reduced**2))
+        stiffest = jnp.sqrt(jnp.sum(self.reduced**2))
+        self.residual = relative(equations, t, q, at, stiffest, far)
+        self.floor = no_stiffness(equations, t, q, at, stiffest)
 
     @property
     def pull(self) -> Float[Array, " n"]:
@@ -163,8 +162,7 @@ class _Tangent(eqx.Module):
         all stiffnesses (1/s2) and makes it short.
         """
         kappa, V = jnp.linalg.eigh(0.5 * (self.reduced + self.reduced.T))
-        largest = jnp.max(jnp.abs(kappa))
-        floor = jnp.where(largest > 0, NEUTRAL * largest, 1.0)
+        floor = jnp.where(self.floor > 0, self.floor, 1.0)
         lifted = (V * (jnp.maximum(jnp.abs(kappa), floor) - kappa)[None, :]) @ V.T
         held = jnp.where(self.free, 0.0, 1.0)
         return jnp.linalg.solve(self.reduced + lifted + damping * jnp.eye(kappa.size) + jnp.diag(held), self.pull)
@@ -173,59 +171,57 @@ class _Tangent(eqx.Module):
         """A step of Newton's method to balance and closed joints, with the inverse frozen here; it is what has a derivative."""
         at = release(equations, t, q)
         normal = smallest_motion(self.at, at.terms.Phi)
-        inverse = jnp.linalg.pinv(self.reduced, rtol=NEUTRAL)
-        return equations.retract(q, normal + self.Z @ (inverse @ (self.Z.T @ (at.force - self.K @ normal))))
+        U, kappa, Vh = jnp.linalg.svd(self.reduced)
+        stiff = kappa > self.floor
+        softness = jnp.where(stiff, 1 / jnp.where(stiff, kappa, 1.0), 0.0)
+        along = Vh.T @ (softness * (U.T @ (self.Z.T @ (at.force - self.K @ normal))))
+        return equations.retract(q, normal + self.Z @ along)
 
-    @property
-    def _eigenvalues(self):
-        """Of the stiffness against the mass (1/s2), relative to the largest; 1 for what is not free."""
-        scale = jnp.where(self.stiffest > 0, self.stiffest, 1.0)
-        return jnp.linalg.eigvals(self.reduced / scale + jnp.diag(jnp.where(self.free, 0.0, 1.0)))
-
-    @property
-    def stable(self) -> Bool[Array, ""]:
-        return jnp.all((self._eigenvalues.real >= -NEUTRAL) & (jnp.abs(self._eigenvalues.imag) <= NEUTRAL))
-
-    @property
-    def neutral(self) -> Int[Array, ""]:
-        return jnp.sum(jnp.abs(self._eigenvalues) < NEUTRAL)
+    def verdict(self) -> tuple[Bool[Array, ""], Int[Array, ""]]:
+        """Whether it is stable, and the number of free motions without stiffness."""
+        # What is not free has an eigenvalue that counts as stiff.
+        kappa = jnp.linalg.eigvals(self.reduced + jnp.diag(jnp.where(self.free, 0.0, 1.0 + 2 * self.floor)))
+        stable = jnp.all((kappa.real >= -self.floor) & (jnp.abs(kappa.imag) <= self.floor))
+        return stable, jnp.sum(jnp.abs(kappa) <= self.floor)
 
 
-def _descend(equations: Equations, t, q):
+def _descend(equations: Equations, t, q, far) -> tuple[_Tangent, Float[Array, " nq"]]:
     """Downhill to where forces balance: damped Newton steps along the closed positions; each must let the forces do about the
     work that their tangent promises (a trust region), which they do on the way to a stable rest only."""
 
+    def tangent(q):
+        return _Tangent(equations, t, q, release(equations, t, q), far)
+
     def step(carry):
-        q, damping, _, k = carry
-        here = _Tangent(equations, t, q)
+        here, q, damping, k = carry
         x = here.downhill(damping)
-        x = x * _shortened(equations, q, here.Z @ x)
+        # The first step does no more than close the joints. (One place where that is done is one to compile.)
+        x = jnp.where(k == 0, 0.0, x * _shortened(equations, q, here.Z @ x))
         trial = close_near(equations, t, equations.retract(q, here.Z @ x))
-        there = release(equations, t, trial)
+        there = tangent(trial)
         promised = x @ (here.pull - 0.5 * here.reduced @ x)
-        done = 0.5 * x @ (here.pull + here.Z.T @ there.force)
-        closed = there.violation <= CLOSED
-        accepted = closed & (done > 0.1 * promised)
+        done = 0.5 * x @ (here.pull + here.Z.T @ there.at.force)
+        accepted = (k == 0) | ((there.at.violation <= CLOSED) & (done > 0.1 * promised))
         # A step that is refused is at least halved: |pull| / |x| is the stiffness that was met along it.
         harder = jnp.maximum(4 * damping, jnp.linalg.norm(here.pull) / jnp.linalg.norm(x))
         damping = jnp.where(accepted, jnp.where(done > 0.7 * promised, damping / 8, damping), harder)
-        balanced = here.residual <= TARGET * BALANCED
-        return jnp.where(accepted & ~balanced, trial, q), damping, balanced, k + 1
+        here, q = jax.tree.map(lambda new, old: jnp.where(accepted, new, old), (there, trial), (here, q))
+        return here, q, damping, k + 1
 
     def unfinished(carry):
-        _, _, balanced, k = carry
-        return ~balanced & (k < MAX_STEPS)
+        here, _, _, k = carry
+        return (k == 0) | (~(here.residual <= TARGET * BALANCED) & (k < MAX_STEPS))
 
-    return jax.lax.while_loop(unfinished, step, (q, jnp.zeros(()), jnp.asarray(False), jnp.asarray(0)))[0]
+    nowhere = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(tangent, q))
+    return jax.lax.while_loop(unfinished, step, (nowhere, q, jnp.zeros(()), jnp.asarray(0)))[:2]
 
 
 def _shortened(equations: Equations, q, displacement) -> Float[Array, ""]:
     """The factor that keeps a step from turning or moving a body too far."""
-    if not isinstance(equations, Packed):
-        return jnp.ones(())
-    twists = equations.twists(q, displacement)
-    moved, turned = (jnp.max(jnp.linalg.norm(part, axis=1)) for part in (twists[:, :3], twists[:, 3:]))
-    far = reach(equations, q)
+    moved, turned, far = jnp.max(jnp.abs(displacement)), jnp.zeros(()), reach(equations, q)
+    if isinstance(equations, Packed):
+        twists = equations.twists(q, displacement)
+        moved, turned = (jnp.max(jnp.linalg.norm(part, axis=1)) for part in (twists[:, :3], twists[:, 3:]))
     excess = jnp.maximum(turned / LARGEST_TURN, jnp.where(far > 0, moved / jnp.where(far > 0, far, 1.0), 0.0))
     return 1 / jnp.maximum(excess, 1.0)
 

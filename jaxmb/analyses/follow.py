@@ -10,9 +10,9 @@ import lineax as lx
 import optimistix as optx
 from jaxtyping import Array, Bool, Float, Int
 
-from ..formulations.base import first_failure
+from ..formulations.base import all_finite, first_failure
 from ..formulations.deflated import NullSpace, null_space
-from ..integrators.watch import Watch, watch
+from ..integrators.watch import GONE, Watch, watch
 from ..ports import replace
 from ..scaling import Scaling
 from ..status import Status
@@ -28,7 +28,8 @@ SOLVERS: dict[str, optx.AbstractRootFinder | optx.AbstractLeastSquaresSolver] = 
     "levenberg-marquardt": optx.LevenbergMarquardt(rtol=1e-10, atol=1e-10),
     "dogleg": optx.Dogleg(rtol=1e-10, atol=1e-10, linear_solver=lx.QR()),
 }
-ITERATIONS = 50
+#: From a pose near enough Newton needs 5 or so; damping takes longer to let go.
+ITERATIONS = {"newton": 10, "levenberg-marquardt": 50, "dogleg": 10}
 #: A correction below this part of the smallest singular value of J is within the reach of one pose only (Kantorovich's theorem,
 #: with second derivatives of order 1 in displacements without unit); a longer one may end in another pose.
 NEAR = 0.25
@@ -85,6 +86,11 @@ def rates(equations: Equations, scaling: Scaling, t, q, at_rest: Terms) -> tuple
     solve = kinematic_solve(at_rest.J, scaling)
     v = solve(-at_rest.Phi_dot)
     return v, solve(equations.terms(t, q, v).gamma)
+
+
+def rates_exist(at_rest: Terms) -> Bool[Array, ""]:
+    """Whether the constraints and their derivatives up to the second are finite; a driver's may be infinite, as of sqrt(t)."""
+    return all_finite(at_rest.Phi, at_rest.J, at_rest.Phi_dot, at_rest.gamma)
 
 
 class Follower(eqx.Module):
@@ -150,10 +156,11 @@ class Follower(eqx.Module):
         t = jnp.where(last, t_next, place.t + dt)
         predicted = equations.retract(place.q, dt * place.v + 0.5 * dt**2 * place.a)
         y = self._correction(t, predicted)
-        q = equations.retract(predicted, scaling.columns * y)
+        # A solver that found nothing leaves the pose where it was, so that what is not finite there is so by the drivers.
+        q = jnp.where(all_finite(y), equations.retract(predicted, scaling.columns * y), place.q)
         terms = self._at_rest(t, q)
-        left = jnp.max(jnp.abs(terms.Phi / self.row_units))
-        closed = left <= CLOSED
+        finite = rates_exist(terms)
+        closed = finite & (jnp.max(jnp.abs(terms.Phi / self.row_units)) <= CLOSED)
         # An open pose may be anything; what is not finite must not reach the eigenvalues.
         J = jnp.where(closed, terms.J * scaling.columns[None, :], 1.0)
         null = null_space(J, place.null.D)
@@ -161,17 +168,18 @@ class Follower(eqx.Module):
         reach = NEAR * jnp.minimum(place.null.smallest, null.smallest)
         error = jnp.where(closed, jnp.sqrt(jnp.sum(y**2)) / reach, jnp.inf)
         near = error <= 1.0
-        singular = near & (seen != Status.successful)
-        accepted = near & ~singular & ~too_far
+        # A singular value that merely seems to have passed zero may be that of another branch close by: smaller steps tell.
+        gone = (null.smallest < GONE * place.watch.start) | (null.deficiency != place.null.deficiency)
+        accepted = near & ~gone & ~too_far & (seen == Status.successful)
         v, a = rates(equations, scaling, t, q, terms)
         return Trial(
             place=Place(
                 t, q, v, a, null, watching, _next_step(dt, error, accepted, last, place.dt), place.trials, place.status
             ),
             accepted=accepted,
-            ends=Status.where(singular, Status.singular_configuration, Status.successful),
+            ends=Status.where(near & gone & ~too_far, Status.singular_configuration, Status.successful),
             trouble=first_failure(
-                (jnp.isfinite(left), Status.not_finite),
+                (finite, Status.not_finite),
                 (closed, Status.unreachable),
                 (near, Status.branch_jump),
                 otherwise=Status.singular_configuration,
@@ -187,8 +195,8 @@ class Follower(eqx.Module):
 
         solver, start = SOLVERS[self.solver], jnp.zeros_like(self.scaling.columns)
         if isinstance(solver, optx.AbstractRootFinder):
-            return optx.root_find(residual, solver, start, max_steps=ITERATIONS, throw=False).value
-        return optx.least_squares(residual, solver, start, max_steps=ITERATIONS, throw=False).value
+            return optx.root_find(residual, solver, start, max_steps=ITERATIONS[self.solver], throw=False).value
+        return optx.least_squares(residual, solver, start, max_steps=ITERATIONS[self.solver], throw=False).value
 
 
 def _next_step(dt, error, accepted, last, planned) -> Scalar:

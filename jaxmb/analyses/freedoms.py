@@ -8,12 +8,15 @@ import scipy.linalg
 
 #: A body rests in a motion if it moves less than this part of the fastest one.
 RESTS = 1e-6
+#: Bodies that are named in a motion before the others are only counted.
+SHOWN = 10
 
 
 @dataclass(frozen=True)
 class BodyScrew:
     """What a body does in a motion: it turns at `rate` (rad/s) about an axis through a point while it advances by `pitch` (m/rad),
-    or moves at `rate` (m/s) along a direction; rates are relative to the fastest body."""
+    or moves at `rate` (m/s) along a direction. The body that turns fastest does so at 1 rad/s; if none turns, the fastest moves at
+    1 m/s."""
 
     body: str
     direction: np.ndarray
@@ -38,8 +41,10 @@ class Freedom:
     screws: tuple[BodyScrew, ...]
 
     def __str__(self) -> str:
+        """A line for each body."""
         alone = " (it alone)" if len(self.screws) == 1 else ""
-        return "; ".join(map(str, self.screws)) + alone
+        more = [f"and {len(self.screws) - SHOWN} more bodies"] if len(self.screws) > SHOWN else []
+        return "\n".join([*map(str, self.screws[:SHOWN]), *more]) + alone
 
 
 def simple_basis(null_columns: np.ndarray) -> np.ndarray:
@@ -58,22 +63,30 @@ def describe(
 ) -> Freedom:
     """A motion with speeds v and the given twists of the bodies (world velocity of the centre of mass at `positions`, angular
     velocity in body axes); `size` is that of the mechanism."""
-    omega = np.einsum("bij,bj->bi", rotations, twists[:, 3:])
-    velocity = twists[:, :3]
-    fastest = max(np.abs(omega).max(), np.abs(velocity).max() / size)
+    omega, velocity = np.einsum("bij,bj->bi", rotations, twists[:, 3:]), twists[:, :3]
+    turns, moves = np.linalg.norm(omega, axis=1), np.linalg.norm(velocity, axis=1)
+    fastest = max(turns.max(), moves.max() / size)
+    turning, moving = turns > RESTS * fastest, moves > RESTS * fastest * size
+    unit = turns.max() if turning.any() else moves.max()
+    first = int(np.argmax(turning | moving))
+    leading = omega[first] if turning[first] else velocity[first]
+    # Of the two ways to go, the one in which the first body turns or moves along a positive axis.
+    unit = unit * np.sign(leading[np.argmax(np.abs(leading))])
+    omega, velocity = omega / unit, velocity / unit
     screws = []
     for k, name in enumerate(names):
-        turn, move = np.linalg.norm(omega[k]), np.linalg.norm(velocity[k])
-        if turn > RESTS * fastest:
-            axis = omega[k] / turn
-            point = positions[k] + np.cross(omega[k], velocity[k]) / turn**2
+        if turning[k]:
+            rate = float(np.linalg.norm(omega[k]))
+            axis = omega[k] / rate
+            point = positions[k] + np.cross(omega[k], velocity[k]) / rate**2
             point = point - (point @ axis) * axis
             point[np.abs(point) < RESTS * size] = 0.0
-            pitch = float(velocity[k] @ axis) / turn
-            screws.append(BodyScrew(name, axis, point, pitch if abs(pitch) > RESTS * size else 0.0, turn / fastest))
-        elif move > RESTS * fastest * size:
-            screws.append(BodyScrew(name, velocity[k] / move, None, 0.0, move / fastest))
-    return Freedom(v, tuple(screws))
+            pitch = float(velocity[k] @ axis) / rate
+            screws.append(BodyScrew(name, axis, point, pitch if abs(pitch) > RESTS * size else 0.0, rate))
+        elif moving[k]:
+            rate = float(np.linalg.norm(velocity[k]))
+            screws.append(BodyScrew(name, velocity[k] / rate, None, 0.0, rate))
+    return Freedom(v / unit, tuple(screws))
 
 
 def _numbers(x: np.ndarray) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..errors import ModelError, SimulationError, did_you_mean, is_concrete
+from ..formulations.base import first_failure
 from ..formulations.deflated import null_space
 from ..scaling import Scaling, scaling_of
 from ..state import State
@@ -17,7 +18,7 @@ from ..terms import Equations
 from ..trajectory import Trajectory, joints_of
 from .closing import close
 from .dependence import decompose
-from .follow import SOLVERS, Follower, Place, kinematic_solve, rates
+from .follow import SOLVERS, Follower, Place, kinematic_solve, rates, rates_exist
 from .simulate import _weakest
 
 #: A speed takes part in a free motion if it is larger than this part of it.
@@ -116,15 +117,18 @@ def _run(system, ts, guess, solver: str, max_steps: int) -> dict[str, Any]:
     n = len(equations.speed_names)
     redundant = start.Phi.size - n
     driven = null_space(start.J * scaling.columns[None, :]).deficiency == redundant
-    started = Status.where(driven, Status.successful, Status.not_driven)
-    started = Status.where(start.closed, started, Status.unreachable)
-    started = Status.where(jnp.all(jnp.isfinite(start.Phi)), started, Status.not_finite)
+    started = first_failure(
+        (rates_exist(frozen.terms(times[0], start.q, jnp.zeros(n))), Status.not_finite),
+        (start.closed, Status.unreachable),
+        (driven, Status.not_driven),
+    )
     row_units = jnp.where(scaling.lengths(start.J), scaling.length, 1.0)
     path = Follower(frozen, scaling, row_units, solver, max_steps)(times, start.q, started)
 
     good, end = path.good, path.end
     q, v, a = jax.vmap(lambda t, q: _pose(equations, scaling, t, q))(jnp.where(good, ts, end.t), path.q)
-    q, v, a = (jnp.where(good[:, None], x, jnp.nan) for x in (q, v, a))
+    # A factor, because `where` would make the derivative of what was not reached zero.
+    q, v, a = (x * jnp.where(good, 1.0, jnp.nan)[:, None] for x in (q, v, a))
     missed = times[jnp.where(jnp.all(good), times.size - 1, jnp.argmin(good))]
     ended = {
         "status": _verdict(end, scaling, redundant),

@@ -12,7 +12,7 @@ from ..errors import ModelError, is_concrete
 from ..forces import Force, Gravity
 from ..state import State
 from ..system import System
-from .balance import imbalance, relative
+from .balance import imbalance, no_stiffness, reach, relative
 from .modes import Modes, count_modes, find_modes
 from .moment import Moment, as_output
 from .tangent import count_free, damping, free_motions, release, stiffness
@@ -36,9 +36,11 @@ class Linearization(eqx.Module):
     """Z' C Z (1/s)."""
     load: Float[Array, "d inputs"]
     """Z' Q of each input."""
-    C: Float[Array, "outputs 2*d"]
+    C: Float[Array, "outputs x"]
     D: Float[Array, "outputs inputs"]
     Z: Float[Array, "n d"]
+    no_stiffness: Float[Array, ""]
+    """What counts as no stiffness (1/s2): rounding of what is there."""
     inputs: tuple[str, ...] = eqx.field(static=True)
     outputs: tuple[str, ...] = eqx.field(static=True)
     state: State
@@ -50,12 +52,12 @@ class Linearization(eqx.Module):
         return self.Z.shape[1]
 
     @property
-    def A(self) -> Float[Array, "2*d 2*d"]:
+    def A(self) -> Float[Array, "x x"]:
         zero, one = jnp.zeros((self.dof, self.dof)), jnp.eye(self.dof)
         return jnp.block([[zero, one], [-self.stiffness, -self.damping]])
 
     @property
-    def B(self) -> Float[Array, "2*d inputs"]:
+    def B(self) -> Float[Array, "x inputs"]:
         return jnp.concatenate([jnp.zeros_like(self.load), self.load])
 
     def modes(self, count: int | None = None) -> Modes:
@@ -67,9 +69,9 @@ class Linearization(eqx.Module):
         """
         if count is None:
             known = is_concrete(self.stiffness, self.damping)
-            count = int(count_modes(self.stiffness, self.damping)) if known else self.dof
-        eigenvalue, vector, rigid = find_modes(self.stiffness, self.damping, count)
-        return Modes(eigenvalue, jnp.einsum("nd,kd->kn", self.Z, vector), rigid, self.state, self.system)
+            count = int(count_modes(self.stiffness, self.damping, self.no_stiffness)) if known else self.dof
+        eigenvalue, shape, rigid = find_modes(self.stiffness, self.damping, self.no_stiffness, self.Z, count)
+        return Modes(eigenvalue, shape, rigid, self.state, self.system)
 
     def frequency_response(self, frequencies) -> Complex[Array, "f outputs inputs"]:
         """Outputs per unit of each input, as complex amplitudes at the given frequencies (Hz)."""
@@ -109,13 +111,15 @@ def linearize(
     shapes depend on it; with a wrong one, or away from rest, all is NaN.
     """
     inputs, outputs = dict(inputs or {}), dict(outputs or {})
+    state = State(state.t, state.q, state.v)
     dof = _degrees_of_freedom(system, state, dof)
     alone = tuple(_alone(system, name, force) for name, force in inputs.items())
-    measured = tuple(as_output(system, name, output) for name, output in outputs.items())
+    measured = tuple((name, as_output(system, name, output)) for name, output in outputs.items())
     raw, check = _linearize(system, state, alone, measured, dof)
     if is_concrete(check):
-        _check(system, state, *(float(x) for x in check[:3]), bool(check[3]), dof)
-    return Linearization(*raw, tuple(inputs), tuple(outputs), State(state.t, state.q, state.v), system)
+        _check(system, state, check, dof)
+    K, C, load, C_output, D, Z, none = raw
+    return Linearization(K, C, load, C_output, D, Z, none, tuple(inputs), tuple(outputs), state, system)
 
 
 @eqx.filter_jit
@@ -131,19 +135,19 @@ def _linearize(system, state: State, alone, measured, dof: int):
 
     def observe(xi, u, du):
         moment = Moment(State(t, equations.retract(q, Z @ xi), Z @ u), system, Z @ du)
-        return jnp.stack([jnp.asarray(output(moment), float) for output in measured]) if measured else jnp.zeros(0)
+        numbers = [_number(name, output(moment)) for name, output in measured]
+        return jnp.stack(numbers) if numbers else jnp.zeros(0)
 
     y_q, y_v, y_a = jax.jacfwd(observe, argnums=(0, 1, 2))(*[jnp.zeros(dof)] * 3)
-    frozen = jax.lax.stop_gradient((equations, t, q, at, jnp.sqrt(jnp.sum(K**2))))
-    speed, violation = jnp.max(jnp.abs(state.v), initial=0.0), at.violation
-    left = relative(*frozen)
-    right = jnp.all(there)
+    speed, violation, right = jnp.max(jnp.abs(state.v), initial=0.0), at.violation, jnp.all(there)
+    stiffest = jnp.sqrt(jnp.sum(jax.lax.stop_gradient(K) ** 2))
+    left = relative(equations, t, q, at, stiffest, reach(equations, q))
     rest = (speed <= AT_REST) & (violation <= ASSEMBLED) & (left <= NEARLY_BALANCED) & right
     # A factor, because `where` would make a failure's derivative zero.
     keep = jnp.where(rest, 1.0, jnp.nan)
     C_output = jnp.concatenate([y_q - y_a @ K, y_v - y_a @ C], axis=1)
-    raw = tuple(x * keep for x in (K, C, load, C_output, y_a @ load, Z))
-    return raw, (speed, violation, left, right)
+    raw = tuple(x * keep for x in (K, C, load, C_output, y_a @ load, Z, no_stiffness(equations, t, q, at, stiffest)))
+    return raw, jax.lax.stop_gradient((speed, violation, left, right))
 
 
 def _degrees_of_freedom(system, state: State, dof: int | None) -> int:
@@ -167,10 +171,12 @@ def _count(system, state: State):
     return count_free(release(system.equations(), state.t, state.q).null)
 
 
-def _check(system, state: State, speed: float, violation: float, left: float, right: bool, dof: int) -> None:
+def _check(system, state: State, check, dof: int) -> None:
+    speed, violation, left, right = (x.item() for x in check)
     if not speed <= AT_REST:
         raise ModelError(
-            f"linearize needs a state at rest, but the largest speed is {speed:.3g} (m/s, rad/s). Give equilibrium(system, state)."
+            f"linearize needs a state at rest, but the largest speed is {speed:.3g} (m/s, rad/s). Give "
+            "equilibrium(system, state)."
         )
     if not violation <= ASSEMBLED:
         raise ModelError(
@@ -179,14 +185,25 @@ def _check(system, state: State, speed: float, violation: float, left: float, ri
         )
     if not left <= NEARLY_BALANCED:
         raise ModelError(
-            f"linearize needs a state in equilibrium, but {imbalance(system, state.t, state.q)}. Give equilibrium(system, state); "
-            "for one with held joints, rest = equilibrium(system, hold=...) and linearize(rest.system, rest)."
+            f"linearize needs a state in equilibrium, but {imbalance(system, state.t, state.q)}. Give "
+            "equilibrium(system, state); for one with held joints, rest = equilibrium(system, hold=...) and "
+            "linearize(rest.system, rest)."
         )
     if not right:
         raise ModelError(
-            f"linearize was given dof={dof}, but the system has {int(_count(system, state))} degrees of freedom here. Give that "
-            "number, or leave dof out where values are known."
+            f"linearize was given dof={dof}, but the degrees of freedom here are {int(_count(system, state))}. Give that number, "
+            "or leave dof out where values are known."
         )
+
+
+def _number(name: str, value) -> Float[Array, ""]:
+    value = jnp.asarray(value, float)
+    if value.shape != ():
+        raise ModelError(
+            f"linearize was given output '{name}', a function that returns an array of shape {value.shape}. Return one number; "
+            "name each component as an output of its own."
+        )
+    return value
 
 
 def _alone(system, name: str, force) -> System:

@@ -18,12 +18,12 @@ from ..spatial import turn
 from ..state import State
 from .tangent import close_near
 
-#: A stiffness below this part of the largest one is none.
-NO_STIFFNESS = 1e-11
-#: The same for the damping of a motion that has no stiffness.
+#: The damping of a motion without stiffness is none below this part of the rates that are there.
 NO_DAMPING = 1e-9
 #: Singular values of Newton's matrix below this do not exist: of modes with the same eigenvalue none is followed into another.
 SAME = 1e-8
+#: A damping ratio below this is printed as none.
+UNDAMPED = 1e-9
 
 
 class BodyShape(eqx.Module):
@@ -104,9 +104,11 @@ class Modes(eqx.Module):
         for k, (s, f, zeta) in enumerate(
             zip(*map(np.asarray, (self.eigenvalue, self.frequency, self.damping_ratio)), strict=True)
         ):
-            note = "rigid" if self.rigid[k] else "grows" if zeta < -1e-9 else ""
-            where = ", ".join(x for x in (self._moves_most(k), note) if x)
-            table.add_row(str(k), f"{f:.6g}", f"{zeta:.4g}", f"{s.real:.4g} {s.imag:+.6g}i", where)
+            s, zeta = complex(s), float(zeta)
+            note = ", rigid" if self.rigid[k] else ", grows" if zeta < -UNDAMPED else ""
+            # Rounding of no damping is not worth its digits.
+            zeta, real = (0.0, 0.0) if abs(zeta) < UNDAMPED else (zeta, s.real)
+            table.add_row(str(k), f"{f:.6g}", f"{zeta:.4g}", f"{real:.4g} {s.imag:+.6g}i", self._moves_most(k) + note)
         console = Console(width=120, file=io.StringIO(), force_terminal=False)
         console.print(table)
         return console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue]
@@ -116,7 +118,7 @@ class Modes(eqx.Module):
         equations = self.system.equations()
         terms = equations.terms(self.state.t, self.state.q, jnp.zeros_like(self.state.v))
         shape = np.asarray(self.shape[k])
-        energy = (shape.conj() * (np.asarray(terms.M) @ shape)).real
+        energy = np.real(shape.conj() * (np.asarray(terms.M) @ shape))
         parts: dict[str, float] = {}
         for name, part in zip(equations.speed_names, energy, strict=True):
             owner = name.rpartition(".")[0] or name
@@ -124,22 +126,24 @@ class Modes(eqx.Module):
         return max(parts, key=lambda name: parts[name])
 
 
-def count_modes(K: Float[Array, "d d"], C: Float[Array, "d d"]) -> Int[Array, ""]:
-    """Number of modes: one for each pair of complex eigenvalues, real eigenvalue and motion without stiffness."""
-    return jnp.sum(_candidates(*_scaled(K, C)[:2])[2])
+def count_modes(K: Float[Array, "d d"], C: Float[Array, "d d"], none: Float[Array, ""]) -> Int[Array, ""]:
+    """Number of modes: one for each pair of complex eigenvalues, real eigenvalue and motion without stiffness (up to `none`)."""
+    K, C, rate = _scaled(K, C)
+    return jnp.sum(_candidates(K, C, none / rate**2)[2])
 
 
 @eqx.filter_jit
 def find_modes(
-    K: Float[Array, "d d"], C: Float[Array, "d d"], count: int
-) -> tuple[Complex[Array, " k"], Complex[Array, "k d"], Bool[Array, " k"]]:
-    """Eigenvalues, vectors of unit length and which are rigid; NaN unless there are `count` of them."""
+    K: Float[Array, "d d"], C: Float[Array, "d d"], none: Float[Array, ""], Z: Float[Array, "n d"], count: int
+) -> tuple[Complex[Array, " k"], Complex[Array, "k n"], Bool[Array, " k"]]:
+    """Eigenvalues, shapes Z xi with xi of unit length and which are rigid; NaN unless there are `count` of them."""
     K, C, rate = _scaled(K, C)
-    s, x, valid, rigid = jax.lax.stop_gradient(_candidates(*jax.lax.stop_gradient((K, C))))
+    s, x, valid, rigid = jax.lax.stop_gradient(_candidates(*jax.lax.stop_gradient((K, C, none / rate**2))))
     order = jnp.argsort(jnp.where(valid, jnp.abs(s), jnp.inf))[:count]
     s, x = jax.vmap(lambda s, x: _follow(K, C, s, x))(s[order], x[order])
+    s = jnp.where(rigid[order], 0.0, s)
     keep = jnp.where(jnp.sum(valid) == count, 1.0, jnp.nan)
-    return keep * rate * s, keep * x, rigid[order]
+    return keep * rate * s, keep * jax.vmap(lambda x: _phased(Z @ x))(x), rigid[order]
 
 
 def _scaled(K, C):
@@ -150,7 +154,7 @@ def _scaled(K, C):
 
 
 @eqx.filter_jit
-def _candidates(K, C):
+def _candidates(K, C, none):
     """All that could be modes: eigenvalues, vectors, which of them are, and which are rigid.
 
     Motions without stiffness come from the null space of K. As eigenvalues they are zeros, double ones if they are not damped
@@ -158,7 +162,7 @@ def _candidates(K, C):
     """
     d = K.shape[0]
     U, sigma, Vh = jnp.linalg.svd(K)
-    rigid = sigma <= NO_STIFFNESS
+    rigid = sigma <= none
     left, right = jnp.where(rigid[None, :], U, 0.0), jnp.where(rigid[:, None], Vh, 0.0).T
     damped = jnp.sum(jnp.linalg.svd(left.T @ C @ right, compute_uv=False) > NO_DAMPING)
     zeros = 2 * jnp.sum(rigid) - damped
@@ -182,9 +186,6 @@ def _follow(K, C, s, x):
     def matrix(s, K, C):
         return s**2 * jnp.eye(K.shape[0]) + s * C + K
 
-    # The largest entry is made real, so that an undamped shape is.
-    largest = x[jnp.argmax(jnp.abs(x))]
-    x = x * (jnp.conj(largest) / jnp.abs(largest))
     K0, C0 = jax.lax.stop_gradient((K, C))
     border = ((2 * s * jnp.eye(K.shape[0]) + C0) @ x)[:, None]
     corner = jnp.concatenate([jnp.conj(x)[None, :], jnp.zeros((1, 1))], axis=1)
@@ -196,7 +197,13 @@ def _follow(K, C, s, x):
         left = jnp.concatenate([matrix(s, K, C) @ x, (unit @ x - 1)[None]])
         step = inverse @ left
         x, s = x - step[:-1], s - step[-1]
-    return s, x
+    return s, x / jnp.sqrt(jnp.sum(x.real**2 + x.imag**2))
+
+
+def _phased(shape: Complex[Array, " n"]) -> Complex[Array, " n"]:
+    """The shape with a positive largest entry, so that one that is not damped is real."""
+    largest = shape[jnp.argmax(jnp.abs(shape))]
+    return shape * (jnp.conj(largest) / jnp.abs(largest))
 
 
 @eqx.filter_jit

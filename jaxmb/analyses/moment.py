@@ -2,16 +2,12 @@
 
 from collections.abc import Callable
 
-import equinox as eqx
-import jax
 from jaxtyping import Array, Float
 
-from ..errors import ModelError, did_you_mean
+from ..errors import ModelError, did_you_mean, unknown_name
 from ..functions import as_function
-from ..outputs import joint_coordinates
-from ..state import State
 from ..system import System
-from ..trajectory import Instant
+from ..trajectory import Instant, SampledMotion
 
 
 class Moment(Instant):
@@ -19,33 +15,19 @@ class Moment(Instant):
 
     a: Float[Array, " nv"]
 
+    @property
+    def motion(self) -> SampledMotion:
+        """The instant as a motion of one, for everything that has a name: `moment.motion.body("arm").omega[0]`."""
+        t, q, v, a = (x[None] for x in (self.state.t, self.state.q, self.state.v, self.a))
+        return SampledMotion(t, q, v, a, self.system)
+
     def velocity(self, body: str, point="com") -> Float[Array, "3"]:
         """World velocity (m/s) of a point of a body."""
-        return self._velocity(body, point, self.state.q, self.state.v)
+        return self.motion.point_motion(body, point).velocity[0]
 
     def acceleration(self, body: str, point="com") -> Float[Array, "3"]:
         """World acceleration (m/s2) of a point of a body."""
-        q, v = self.state.q, self.state.v
-        rates = (self.system.equations().qdot(q, v), self.a)
-        return jax.jvp(lambda q, v: self._velocity(body, point, q, v), (q, v), rates)[1]
-
-    def _velocity(self, body, point, q, v):
-        def position(q):
-            return Instant(State(self.state.t, q, v), self.system).point(body, point)
-
-        return jax.jvp(position, (q,), (self.system.equations().qdot(q, v),))[1]
-
-
-class JointCoordinate(eqx.Module):
-    """The output that is a coordinate of a joint (rad, m), or its rate."""
-
-    joint: str = eqx.field(static=True)
-    index: int = eqx.field(static=True)
-    rate: bool = eqx.field(static=True)
-
-    def __call__(self, moment: Moment) -> Float[Array, ""]:
-        values, rates = joint_coordinates(moment.system, moment.state.q, moment.state.v)[self.joint]
-        return (rates if self.rate else values)[self.index]
+        return self.motion.point_motion(body, point).acceleration[0]
 
 
 def as_output(system, name: str, output) -> Callable:
@@ -57,14 +39,17 @@ def as_output(system, name: str, output) -> Callable:
             f"linearize was given output '{name}' as {output!r}. Give a function of a moment, or for a System of bodies the name "
             "of a joint coordinate, such as 'A.angle'."
         )
-    joint, _, coordinate = (output, "", "") if output in system.joints else output.rpartition(".")
+    whole = output in system.joints or "." not in output
+    joint, _, coordinate = (output, "", "") if whole else output.rpartition(".")
+    if joint not in system.joints:
+        raise unknown_name(f"linearize was given output '{name}' of joint", "Joints", joint, system.joints)
     names = system.joint(joint).coordinates
     options = [*names, *(f"{n}_rate" for n in names)]
-    if not coordinate and len(names) == 1:
+    if whole and len(names) == 1:
         coordinate = names[0]
     if coordinate not in options:
         raise ModelError(
             f"linearize was given output '{name}' as '{output}', but joint '{joint}' has the coordinates: "
             f"{', '.join(options) or 'none'}. Choose one of them.{did_you_mean(coordinate, options)}"
         )
-    return JointCoordinate(joint, names.index(coordinate.removesuffix("_rate")), coordinate not in names)
+    return as_function(lambda moment: getattr(moment.motion.joint(joint), coordinate)[0])

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 from ..coordinates import EulerAngles, EulerParameters, Quaternion
 from ..errors import ModelError, is_concrete
 from ..joints import BodyDriver, Driver
-from ..outputs import wrench_maps
+from ..outputs import UNIQUE, wrench_maps
 from ..scaling import scaling_of
 from ..spatial import Pose
 from ..state import State
@@ -19,12 +19,16 @@ from ..system import System
 from .closing import CLOSED
 from .dependence import RANK_TOLERANCE, Decomposition, decompose, dependent_sets
 from .freedoms import Freedom, describe, simple_basis
-from .redundancy_report import Conflict, DependentSet, ReactionVerdict, Redundancy
+from .redundancy_report import Conflict, DependentSet, Redundancy
 from .relaxations import Relaxation, relaxations
+from .uniqueness import ReactionVerdict, verdict_of
 
 #: How far (rad, or parts of the size) the poses nearby are at which the rank is found again, and how many.
 NEARBY = 0.15
 POSES = 4
+#: Length of a step that tells a motion from a freedom of first order only, and the part of it that a motion keeps.
+STEP = 1e-3
+KEPT = 0.05
 #: Mismatch (m/s per size, rad/s) of rates that contradict each other, relative to the rates.
 CONTRADICTS = 1e-8
 
@@ -78,16 +82,15 @@ def redundancy(system: System, state: State) -> Redundancy:
 
     rows = plain.equations().row_names
     here = _settle(look, look(np.asarray(state.q)), np.ones(len(rows), bool))
-    # The pose nearby (or this one) where the rows are least dependent shows what is redundant everywhere.
-    generic = max([here, *_nearby(plain, look, here)], key=lambda pose: decompose(pose.J).rank)
-    found, structural = decompose(here.J), decompose(generic.J)
-    sets = _sets(rows, generic.J, structural.rank)
+    found = decompose(here.J)
+    generic, structural_rank = (here, found.rank) if found.rank == len(rows) else _elsewhere(plain, look, here)
+    sets = _sets(rows, generic.J, decompose(generic.J).rank) if structural_rank < len(rows) else ()
     return Redundancy(
         names=rows,
         rank=found.rank,
         dof=len(here.columns) - found.rank,
-        structural_rank=structural.rank,
-        structural_dof=len(here.columns) - structural.rank,
+        structural_rank=structural_rank,
+        structural_dof=len(here.columns) - structural_rank,
         decomposition=found,
         tolerance=RANK_TOLERANCE,
         size=float(here.size),
@@ -148,20 +151,38 @@ def _settle(look: Callable[..., _Look], start: _Look, rows: np.ndarray) -> _Look
     return best
 
 
-def _nearby(system: System, look: Callable[..., _Look], here: _Look) -> list[_Look]:
-    """Closed poses a little further on the way. Drivers are left out when the mechanism is moved: with them it may not move at
-    all, and their rows are the same wherever they drive it to."""
+def _elsewhere(system: System, look: Callable[..., _Look], here: _Look) -> tuple[_Look, int]:
+    """The pose nearby (or this one) where the rows are least dependent, and the rank they have at nearly every pose. Drivers are left
+    out when the mechanism is moved: with them it may not move at all, and their rows are the same wherever they drive it to.
+
+    Freedoms that no motion follows up are not counted: two bars in one line, which do not move at all, or a loop of many that
+    stays in its singular configuration while others leave theirs.
+    """
     drivers = [name for name, joint in system.joints.items() if isinstance(joint, Driver | BodyDriver)]
     rows = np.array([row.rpartition(".")[0] not in drivers for row in system.equations().row_names], bool)
+    if not _closed(here, rows):
+        return here, decompose(here.J).rank
     tangent = decompose(here.J[rows]).null_columns
-    if not tangent.shape[1] or not _closed(here, rows):
-        return []
-    found = []
-    for noise in np.random.default_rng(0).normal(size=(POSES, tangent.shape[1])):
-        direction = tangent @ noise
-        far = look(here.q, here.columns * (NEARBY * direction / np.abs(direction).max()))
-        found.append(_settle(look, far, rows))
-    return [pose for pose in found if _closed(pose, rows)]
+    poses = [here]
+    for noise in np.random.default_rng(0).normal(size=(POSES if tangent.shape[1] else 0, tangent.shape[1])):
+        near, part = _moved(look, here, tangent @ noise, NEARBY, rows)
+        if np.abs(part).max() > KEPT:
+            poses.append(near)
+    best = max(poses, key=lambda pose: decompose(pose.J).rank)
+    tangent = decompose(best.J[rows]).null_columns
+    parts = np.array([_moved(look, best, direction, STEP, rows)[1] for direction in tangent.T])
+    followed = int(np.sum(np.linalg.svd(parts, compute_uv=False) > KEPT)) if len(parts) else 0
+    return best, decompose(best.J).rank + tangent.shape[1] - followed
+
+
+def _moved(look: Callable[..., _Look], start: _Look, direction: np.ndarray, step: float, rows: np.ndarray):
+    """The closed pose after a step in some direction, and how bodies were moved (parts of the size) and turned (rad), all as a part
+    of the step; zero if the joints do not close."""
+    direction = direction / np.abs(direction).max()
+    near = _settle(look, look(start.q, start.columns * (step * direction)), rows)
+    turned = np.einsum("bji,bjk->bik", start.poses.R, near.poses.R)
+    moved = np.concatenate([((near.poses.p - start.poses.p) / start.size).reshape(-1), (turned - np.eye(3)).reshape(-1)])
+    return near, moved / step if _closed(near, rows) else np.zeros_like(moved)
 
 
 def _closed(pose: _Look, rows: np.ndarray) -> bool:
@@ -186,25 +207,23 @@ def _conflicts(rows: tuple[str, ...], found: _Look) -> tuple[Conflict, ...]:
 
 
 def _verdicts(system: System, found: _Look, here: Decomposition) -> dict[str, ReactionVerdict]:
-    """A reaction is unique if no null vector of J' takes part in it [Fraczek and Wojtyra 2011], component by component in the axes
-    of the joint's first frame."""
+    """A reaction is unique if no null vector of J' takes part in it [Fraczek and Wojtyra 2011]; of one that is not, those
+    combinations of components are which no null vector changes."""
     equations, names = system.equations(), tuple(system.joints)
     basis = found.D[:, None] * here.null_rows
+    # Torques count by the size of the mechanism.
     unit = np.concatenate([np.ones(3), np.full(3, 1.0 / found.size)])
-    moved, carried = {}, {}
+    carried, moved = {}, {}
     for group, maps in zip(equations.joints, found.wrenches, strict=True):
         rows, G = equations.row_index(group), maps[1]
         frames = np.asarray(group.frames.R)
         for i, k in enumerate(group.order):
             R_WF = found.poses.R[group.bodies[i][0]] @ frames[i]
-            to_joint = np.kron(np.eye(2), R_WF.T)
-            map_ = unit[:, None] * (to_joint @ G[i])
-            moved[names[k]] = np.abs(map_ @ basis[rows[i]]).max(axis=1, initial=0.0)
-            size = np.abs(map_).max(axis=1)
-            carried[names[k]] = size > 1e-9 * size.max()
-    largest = max((x.max() for x in moved.values()), default=0.0)
+            carried[names[k]] = unit[:, None] * (np.kron(np.eye(2), R_WF.T) @ G[i])
+            moved[names[k]] = carried[names[k]] @ basis[rows[i]]
+    least = UNIQUE * max((np.abs(x).max(initial=0.0) for x in moved.values()), default=0.0)
     # In the order of the system.
-    return {name: ReactionVerdict(carried[name], moved[name] <= 1e-7 * largest) for name in names}
+    return {name: verdict_of(carried[name], moved[name], least, unit) for name in names}
 
 
 def _freedoms(system: System, found: _Look, here: Decomposition) -> tuple[Freedom, ...]:
@@ -221,7 +240,7 @@ def _relaxations(system: System, pose: _Look, sets: tuple[DependentSet, ...]) ->
     owners = [row.rpartition(".")[0] for row in system.equations().row_names]
     rows = {name: pose.J[[owner == name for owner in owners]] for name in system.joints}
     relative = {name: _relative_motion(system, pose, name) for name in system.joints if len(system.joints[name].ports) == 2}
-    return tuple(tuple(relaxations(system, rows, relative, loop, redundant)) for loop, redundant in _loops(sets))
+    return tuple(tuple(relaxations(system, rows, relative, loop)) for loop in _loops(sets))
 
 
 def _relative_motion(system: System, pose: _Look, name: str) -> np.ndarray:
@@ -243,12 +262,13 @@ def _relative_motion(system: System, pose: _Look, name: str) -> np.ndarray:
     return np.concatenate([R.T @ (v1 - v0), R.T @ (w1 - w0)]) * pose.columns[None, :]
 
 
-def _loops(sets: tuple[DependentSet, ...]) -> list[tuple[list[str], int]]:
-    loops: list[tuple[list[str], int]] = []
+def _loops(sets: tuple[DependentSet, ...]) -> list[list[str]]:
+    """The joints of sets that share some."""
+    loops: list[list[str]] = []
     for found in sets:
-        joints, redundant = list(found.joints), found.redundant
-        for loop in [loop for loop in loops if set(loop[0]) & set(joints)]:
+        joints = list(found.joints)
+        for loop in [loop for loop in loops if set(loop) & set(joints)]:
             loops.remove(loop)
-            joints, redundant = [*loop[0], *(j for j in joints if j not in loop[0])], redundant + loop[1]
-        loops.append((joints, redundant))
+            joints = [*loop, *(joint for joint in joints if joint not in loop)]
+        loops.append(joints)
     return loops

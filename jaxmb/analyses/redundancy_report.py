@@ -1,16 +1,18 @@
 """The redundancy report, as data and as a page."""
 
+import textwrap
 from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
 
 from .dependence import Decomposition
 from .freedoms import Freedom
 from .messages import in_units
 from .relaxations import Relaxation
+from .uniqueness import ReactionVerdict
 
-COMPONENTS = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
+#: Width of the page, and how many conflicts it names before the others are only counted.
+WIDTH = 110
+SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class DependentSet:
         return tuple(dict.fromkeys(row.rpartition(".")[0] for row in self.rows))
 
     def __str__(self) -> str:
-        return f"{self.redundant} of {len(self.rows)} rows: {', '.join(self.rows)}"
+        return f"{self.redundant} too many of {len(self.rows)} rows: {', '.join(self.rows)}"
 
 
 @dataclass(frozen=True)
@@ -39,39 +41,6 @@ class Conflict:
 
     def __str__(self) -> str:
         return f"{self.row} by {in_units(self.mismatch, self.length)}{'/s' if self.rate else ''}"
-
-
-@dataclass(frozen=True)
-class ReactionVerdict:
-    """Which of the six components of a reaction (axes of the joint's first frame, z its axis) the joint carries, and which of
-    them no choice of the multipliers changes."""
-
-    carried: np.ndarray
-    determined: np.ndarray
-
-    @property
-    def verdict(self) -> str:
-        """'unique', 'partly' or 'not unique'."""
-        if np.all(self.determined[self.carried]):
-            return "unique"
-        return "partly" if np.any(self.determined[self.carried]) else "not unique"
-
-    @property
-    def unique_components(self) -> tuple[str, ...]:
-        return self._names(self.carried & self.determined)
-
-    @property
-    def free_components(self) -> tuple[str, ...]:
-        """The components that the equations of motion do not determine."""
-        return self._names(self.carried & ~self.determined)
-
-    def _names(self, mask) -> tuple[str, ...]:
-        return tuple(name for name, chosen in zip(COMPONENTS, mask, strict=True) if chosen)
-
-    def __str__(self) -> str:
-        if self.verdict != "partly":
-            return self.verdict
-        return f"partly unique: {', '.join(self.unique_components)}; not {', '.join(self.free_components)}"
 
 
 @dataclass(frozen=True)
@@ -149,7 +118,8 @@ class Redundancy:
                 if rates
                 else "CONFLICTING: the joints cannot all be closed from here"
             )
-            lines = [head + "; they miss:", *(f"  {conflict}" for conflict in self.conflicts), ""]
+            more = [f"  and {len(self.conflicts) - SHOWN} more rows"] if len(self.conflicts) > SHOWN else []
+            lines = [head + "; they miss:", *(f"  {conflict}" for conflict in self.conflicts[:SHOWN]), *more, ""]
         elif self.singular:
             lines = ["SINGULAR HERE: constraints are dependent at this pose that are not elsewhere.", ""]
         elif self.redundant:
@@ -171,29 +141,50 @@ class Redundancy:
     def _motions(self) -> list[str]:
         if not self.freedoms:
             return ["", "Nothing can move."]
-        return ["", "What can move:", *(f"  {k + 1}. {freedom}" for k, freedom in enumerate(self.freedoms))]
+        lines = ["", "What can move (world axes; the fastest turn is 1 rad/s):"]
+        for k, freedom in enumerate(self.freedoms):
+            number = f"  {k + 1}. "
+            lines.append(number + str(freedom).replace("\n", "\n" + " " * len(number)))
+        return lines
 
     def _dependencies(self) -> list[str]:
         lines = []
         if self.structural_sets:
-            lines += ["", "Redundant at every pose:", *(f"  {found}" for found in self.structural_sets)]
+            lines += ["", "Redundant at every pose (members of a set are equals, any of them is too many):"]
+            lines += map(self._set, self.structural_sets)
         if self.singular:
-            lines += ["", "Dependent at this pose:", *(f"  {found}" for found in self.redundant_sets)]
+            lines += ["", "Dependent at this pose:", *map(self._set, self.redundant_sets)]
         return lines
+
+    def _set(self, found: DependentSet) -> str:
+        """A set, with joints that belong to it with all their rows named once."""
+        members = set(found.rows)
+        every = {joint: [row for row in self.names if row.rpartition(".")[0] == joint] for joint in found.joints}
+        whole = [joint for joint, rows in every.items() if len(rows) > 1 and members.issuperset(rows)]
+        others = [row for row in found.rows if row.rpartition(".")[0] not in whole]
+        named = [*others, *([f"all rows of {', '.join(whole)}"] if whole else [])]
+        return _wrapped(f"{found.redundant} too many of {len(found.rows)} rows: {', '.join(named)}")
 
     def _reactions(self) -> list[str]:
         if not self.reactions:
             return []
         if not self.redundant:
             return ["", "All reactions are unique."]
-        width = max(map(len, self.reactions))
-        return ["", "Reactions (in the axes of the joint, z is its axis):",
-                *(f"  {name:<{width}}  {verdict}" for name, verdict in self.reactions.items())]  # fmt: skip
+        groups: dict[str, list[str]] = {}
+        for name, verdict in self.reactions.items():
+            groups.setdefault(str(verdict), []).append(name)
+        heading = "Reactions (components along the axes of the joint's first frame, z is the axis of the joint):"
+        return ["", heading, *(_wrapped(f"{', '.join(names)} - {verdict}") for verdict, names in groups.items())]
 
     def _advice(self) -> list[str]:
         lines = []
         for options in self.relaxations:
-            lines += ["", "To remove the redundancy and keep the motion, for example:" if options else
+            lines += ["", "To remove the redundancy and keep the motion, one of:" if options else
                       "No freer joints were found that remove the redundancy and keep the motion."]  # fmt: skip
-            lines += [f"  {option}" for option in options]
+            lines += [_wrapped(str(option)) for option in options]
         return lines
+
+
+def _wrapped(text: str) -> str:
+    """A line of the page, indented, and continued below itself."""
+    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False)

@@ -97,7 +97,7 @@ def simulate(
             "simulate was differentiated in forward mode (jvp, jacfwd), but prepares for reverse mode by default. Call it with "
             "gradient='forward', or with gradient='direct' for both."
         ) from error
-    solution = Solution(
+    solution = Solution(  # pyright: ignore[reportCallIssue]
         t=times,
         q=raw["q"],
         v=raw["v"],

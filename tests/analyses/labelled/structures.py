@@ -97,6 +97,27 @@ def portal_frame(m, pose):
 
 
 @label(
+    rows=36,
+    dof=0,
+    redundant=18,
+    places=IN_SPACE,
+    reactions=each(("left_foot", "left_head", "right_foot", "right_head", "left", "right"), "not unique"),
+    note="""Symmetric H-frame: two columns welded to the ground at both ends and a beam welded to them at half their
+    height. Cut the beam at one end and the columns at their heads, and a tree of welds is left that carries all loads:
+    3 cuts of 6 = 18 = 36 - 3 x 6. Every weld can be one of the cuts, so no part of its reaction is unique.""",
+)
+def h_frame(m, pose):
+    for side, x in (("left", -0.5), ("right", 0.5)):
+        foot, head = x * X, x * X + 1.2 * Z
+        m.bar(f"{side}_column", foot, head, Y)
+        m.joint(f"{side}_foot", mb.Fixed, "ground", f"{side}_column", foot, Z)
+        m.joint(f"{side}_head", mb.Fixed, "ground", f"{side}_column", head, Z)
+    m.bar("beam", -0.5 * X + 0.6 * Z, 0.5 * X + 0.6 * Z, Y)
+    m.joint("left", mb.Fixed, "left_column", "beam", -0.5 * X + 0.6 * Z, X)
+    m.joint("right", mb.Fixed, "right_column", "beam", 0.5 * X + 0.6 * Z, X)
+
+
+@label(
     rows=18,
     dof=0,
     redundant=0,
