@@ -142,6 +142,8 @@ def reactions(system, t, q, v, lam) -> dict[str, list[Reaction]]:
             loads[names[k]], moved[names[k]] = [x[i] for x in load], [x[i] for x in free]
     largest = jnp.max(jnp.stack([x for ports in moved.values() for x in ports]))
     return {
-        name: [Reaction(x[:3], x[3:], size <= UNIQUE * largest) for x, size in zip(loads[name], moved[name], strict=True)]
+        name: [
+            Reaction(x[:3], x[3:], size <= UNIQUE * largest) for x, size in zip(loads[name], moved[name], strict=True)
+        ]
         for name in names
     }

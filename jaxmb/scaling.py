@@ -70,7 +70,9 @@ def _size(equations: Packed, q) -> Float[Array, ""]:
     square = jnp.zeros(())
     if equations.joints:
         poses = equations.poses(q)
-        arms = [jnp.where((group.index < equations.mass.size)[:, None], group.frames.p, 0.0) for group in equations.joints]
+        arms = [
+            jnp.where((group.index < equations.mass.size)[:, None], group.frames.p, 0.0) for group in equations.joints
+        ]
         ports = jnp.concatenate([_origins(poses, group) for group in equations.joints])
         spread = ports - jnp.mean(ports, axis=0, keepdims=True)
         square = _mean_square(jnp.concatenate(arms)) + _mean_square(spread)

@@ -53,7 +53,8 @@ class Status(eqx.Enumeration):
         "force, or use a stiff solver."
     )
     max_steps = (
-        "The maximum number of steps was reached before the end. Raise max_steps, or loosen rtol and atol where they are given."
+        "The maximum number of steps was reached before the end. Raise max_steps, or loosen rtol and atol where they are "
+        "given."
     )
     not_driven = (
         "A degree of freedom is not driven, so the drivers do not determine the motion. Add a Driver for each freedom; if all "
@@ -72,7 +73,8 @@ class Status(eqx.Enumeration):
         "Driver to what moves, or give the motion of this very system."
     )
     not_this_system = (
-        "The motion does not satisfy the joints of this system. Give the motion of a system with the same bodies and joints."
+        "The motion does not satisfy the joints of this system. Give the motion of a system with the same bodies and "
+        "joints."
     )
 
 

@@ -5,10 +5,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 from jaxmb import Driver
 from jaxmb.errors import ModelError
-from jaxmb.functions import Constant, as_function, of_time
+from jaxmb.functions import Constant, Tabulated, as_function, of_time
+
+from .oracles import jacobian
 
 SPEED = 1.0
 T = jnp.array(2.0)
@@ -198,3 +201,52 @@ def test_of_time_checks_the_shape():
         of_time((1.0, 2.0), (3,), "Applied force on 'a'")
     with pytest.raises(ModelError, match=r"Driver\('A'\) function has shape \(1,\). Give one number"):
         of_time(lambda t: t[None], (), "Driver('A') function")
+
+
+TIMES = np.array([0.0, 0.3, 0.45, 1.0, 1.2, 2.0, 2.1])
+VALUES = np.array([1.0, -0.5, 0.2, 0.9, 2.0, 1.5, 1.7])
+
+
+def test_a_table_is_the_spline_of_scipy_up_to_its_accelerations():
+    table, spline = Tabulated(TIMES, VALUES), CubicSpline(TIMES, VALUES)
+    ts = np.concatenate([TIMES, np.linspace(0.0, 2.1, 50)])
+    for f, order in ((table, 0), (jax.grad(table), 1), (jax.grad(jax.grad(table)), 2)):
+        np.testing.assert_allclose(jax.vmap(f)(ts), spline(ts, order), rtol=1e-11, atol=1e-11)
+
+
+def test_a_table_has_no_value_beyond_its_ends():
+    table = Tabulated(TIMES, VALUES)
+    for t in (-0.01, 2.11):
+        assert np.isnan(table(t))
+        assert np.isnan(jax.grad(table)(t))
+    assert table(np.nextafter(2.1, 3.0)) == pytest.approx(1.7), "an end missed by rounding is inside"
+
+
+def test_derivatives_by_the_points_of_a_table_are_exact():
+    """By the values the spline is linear: its derivatives are the splines of unit vectors."""
+    t, units = 1.1, np.eye(TIMES.size)
+    rate = jax.grad(lambda table: jax.grad(table)(t))(Tabulated(TIMES, VALUES))
+    np.testing.assert_allclose(rate.x, [CubicSpline(TIMES, e)(t, 1) for e in units], rtol=1e-10, atol=1e-12)
+    by_time = jacobian(lambda times: CubicSpline(times, VALUES)(t, 1)[None], TIMES, h=1e-4)[0]
+    np.testing.assert_allclose(rate.t, by_time, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("times", "values", "phrase"),
+    [
+        (TIMES[::-1], VALUES, "times that do not increase"),
+        ([0.0, 1.0, 1.0, 2.0], [0.0, 1.0, 2.0, 3.0], "keep one of equal ones"),
+        (TIMES, VALUES[:-1], "times of shape (7,) and values of shape (6,)"),
+        (TIMES[:3], VALUES[:3], "at least 4, but got times of shape (3,)"),
+        (TIMES, np.stack([VALUES, VALUES], axis=1), "values of shape (7, 2)"),
+    ],
+)
+def test_bad_tables_are_explained(times, values, phrase):
+    with pytest.raises(ModelError) as refusal:
+        Tabulated(times, values)
+    assert phrase in str(refusal.value)
+
+
+def test_tables_of_equal_size_share_a_program():
+    assert same(Tabulated(TIMES, VALUES), Tabulated(TIMES + 1.0, 2 * VALUES))
+    assert len(jax.tree.leaves(as_function(Tabulated(TIMES, VALUES)))) == 2

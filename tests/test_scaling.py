@@ -43,7 +43,8 @@ def metres():
 
 
 def test_the_size_is_that_of_the_ports(metres):
-    """By hand: arms on bodies of 0.5, 0.5, 0.5 and 0 m among six ports, and ports at (0, 0), (0, 0), (1.5, 0) twice, (1, 0) and (1, 1)."""
+    """By hand: arms on bodies of 0.5, 0.5, 0.5 and 0 m among six ports, and ports at (0, 0), (0, 0), (1.5, 0) twice, (1,
+    0) and (1, 1)."""
     ports = np.array([(0, 0), (0, 0), (1.5, 0), (1.5, 0), (1, 0), (1, 1)], float)
     spread = np.mean(np.sum((ports - ports.mean(axis=0)) ** 2, axis=1))
     arms = (0.5**2 + 0.5**2 + 0.5**2) / 6

@@ -198,8 +198,10 @@ def _open_joint(system: System, found: Closed, hold: Mapping[str, object], indep
     off = {key: owners.index(_held(key)) for key in hold}
     held = [f"{key}, itself off by {in_units(abs(Phi[i]), bool(lengths[i]))}" for key, i in off.items()]
     kept = [f"{', '.join(independent)} as independent"] if independent else []
+    owner = owners[worst]
+    what = f"close joint '{owner}'" if owner in system.joints else f"put body '{owner}' into its coordinates"
     return (
-        f"assemble_state could not close joint '{owners[worst]}': row {rows[worst].rpartition('.')[2]} stays open by "
+        f"assemble_state could not {what}: row {rows[worst].rpartition('.')[2]} stays open by "
         f"{in_units(abs(Phi[worst]), bool(lengths[worst]))} (held: {'; '.join([*held, *kept]) or 'nothing'}). Check that the "
         "lengths allow it, hold other values, or give a guess nearer to the closed mechanism."
     )

@@ -54,7 +54,7 @@ def dependent_sets(J: np.ndarray, rank: int) -> list[list[int]]:
     m = J.shape[0]
     if rank == m:
         return []
-    order = scipy.linalg.qr(J.T, mode="r", pivoting=True)[1]
+    order = scipy.linalg.qr(J.T, mode="r", pivoting=True)[1]  # pyright: ignore[reportGeneralTypeIssues]
     basis, others = order[:rank], order[rank:]
     # Each other row with the basis rows it is made of is a smallest dependency, and these connect all there are.
     coefficients = np.linalg.lstsq(J[basis].T, J[others].T, rcond=None)[0] if rank else np.zeros((0, len(others)))

@@ -20,7 +20,7 @@ from ..terms import Equations
 from ..trajectory import Instant, LoadedTrajectory
 from .assemble import assemble_state
 from .balance import BALANCED, imbalance, no_stiffness, reach, relative
-from .closing import CLOSED
+from .closing import CLOSED, displacement
 from .messages import in_units
 from .tangent import Release, close_near, free_motions, release, smallest_motion, stiffness
 
@@ -121,7 +121,7 @@ def _find(system, t, q) -> tuple[Equilibrium, Release]:
     far = reach(frozen, rough)
     at, near = _descend(frozen, now, rough, far)
     # The derivative of the guess enters in the motions without stiffness; Newton's steps take it out of all others.
-    rest = frozen.retract(near, _displacement(frozen, rough, q - rough))
+    rest = frozen.retract(near, displacement(frozen, rough, q - rough))
     rest = jax.lax.fori_loop(0, 2, lambda _, q: at.newton(equations, t, q), rest)
     at_rest = release(equations, t, rest)
     lam = minimum_norm(at_rest.terms.J, at_rest.lam)
@@ -224,12 +224,6 @@ def _shortened(equations: Equations, q, displacement) -> Float[Array, ""]:
         moved, turned = (jnp.max(jnp.linalg.norm(part, axis=1)) for part in (twists[:, :3], twists[:, 3:]))
     excess = jnp.maximum(turned / LARGEST_TURN, jnp.where(far > 0, moved / jnp.where(far > 0, far, 1.0), 0.0))
     return 1 / jnp.maximum(excess, 1.0)
-
-
-def _displacement(equations: Equations, q, dq) -> Float[Array, " n"]:
-    """The displacement (in the space of the speeds) of a small change of the positions."""
-    B = jax.jacfwd(lambda v: equations.qdot(q, v))(jnp.zeros(len(equations.speed_names)))
-    return jnp.linalg.solve(B.T @ B, B.T @ dq)
 
 
 def _or_nan(found: Equilibrium, violation) -> Equilibrium:

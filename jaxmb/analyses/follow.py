@@ -81,7 +81,9 @@ def kinematic_solve(J: Float[Array, "m n"], scaling: Scaling) -> Callable[[Float
     return lambda b: scaling.columns * jsp.linalg.solve_triangular(R, Q.T @ (D * b))
 
 
-def rates(equations: Equations, scaling: Scaling, t, q, at_rest: Terms) -> tuple[Float[Array, " nv"], Float[Array, " nv"]]:
+def rates(
+    equations: Equations, scaling: Scaling, t, q, at_rest: Terms
+) -> tuple[Float[Array, " nv"], Float[Array, " nv"]]:
     """Speeds and accelerations, from J v = -Phi_t and J a = gamma; `at_rest` are the terms at zero speed."""
     solve = kinematic_solve(at_rest.J, scaling)
     v = solve(-at_rest.Phi_dot)

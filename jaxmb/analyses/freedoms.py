@@ -14,9 +14,9 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class BodyScrew:
-    """What a body does in a motion: it turns at `rate` (rad/s) about an axis through a point while it advances by `pitch` (m/rad),
-    or moves at `rate` (m/s) along a direction. The body that turns fastest does so at 1 rad/s; if none turns, the fastest moves at
-    1 m/s."""
+    """What a body does in a motion: it turns at `rate` (rad/s) about an axis through a point while it advances by `pitch`
+    (m/rad), or moves at `rate` (m/s) along a direction. The body that turns fastest does so at 1 rad/s; if none turns, the
+    fastest moves at 1 m/s."""
 
     body: str
     direction: np.ndarray
@@ -29,7 +29,8 @@ class BodyScrew:
         if self.point is None:
             return f"{self.body} moves along {_numbers(self.direction)} at {self.rate:.3g} m/s"
         advance = f", advancing {self.pitch:.3g} m/rad" if self.pitch else ""
-        return f"{self.body} turns about {_numbers(self.direction)} through {_numbers(self.point)} m at {self.rate:.3g} rad/s{advance}"
+        axis = f"about {_numbers(self.direction)} through {_numbers(self.point)} m"
+        return f"{self.body} turns {axis} at {self.rate:.3g} rad/s{advance}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def simple_basis(null_columns: np.ndarray) -> np.ndarray:
     count = null_columns.shape[1]
     if not count:
         return null_columns
-    leading = scipy.linalg.qr(null_columns.T, mode="r", pivoting=True)[1][:count]
+    leading = scipy.linalg.qr(null_columns.T, mode="r", pivoting=True)[1][:count]  # pyright: ignore[reportGeneralTypeIssues]
     basis = null_columns @ np.linalg.inv(null_columns[leading])
     basis[np.abs(basis) < 1e-9] = 0.0
     return basis / np.max(np.abs(basis), axis=0, keepdims=True)
@@ -90,4 +91,5 @@ def describe(
 
 
 def _numbers(x: np.ndarray) -> str:
-    return "(" + ", ".join(f"{value:.4g}" for value in np.where(np.abs(x) < 1e-9 * max(np.abs(x).max(), 1e-300), 0.0, x)) + ")"
+    clean = np.where(np.abs(x) < 1e-9 * np.abs(x).max(), 0.0, x)
+    return f"({', '.join(f'{value:.4g}' for value in clean)})"

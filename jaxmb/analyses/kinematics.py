@@ -14,6 +14,7 @@ from ..formulations.deflated import null_space
 from ..scaling import Scaling, scaling_of
 from ..state import State
 from ..status import Status
+from ..system import System
 from ..terms import Equations
 from ..trajectory import Trajectory, joints_of
 from .closing import close
@@ -94,9 +95,10 @@ def kinematics(
     each pose is predicted from the one before and closed by `solver`, one of "newton", "levenberg-marquardt" and "dogleg". Steps
     between the times are as short as it takes to stay on the path, at most `max_steps` of them between two times.
 
-    Where the path ends (a singular configuration, a pose the joints cannot reach, a jump to another pose) there is a status and NaN
-    after the time reached; with `throw=True` and outside of jit an error says what to do. Works under jit, vmap and grad; the
-    derivative, with respect to every number of the system and the times, is that of the closed joints (implicit function theorem).
+    Where the path ends (a singular configuration, a pose the joints cannot reach, a jump to another pose) there is a
+    status and NaN after the time reached; with `throw=True` and outside of jit an error says what to do. Works under jit,
+    vmap and grad; the derivative, with respect to every number of the system and the times, is that of the closed joints
+    (implicit function theorem).
     """
     times = _check(system, ts, guess, solver, max_steps)
     raw = _run(system, times, guess.q, solver, max_steps)
@@ -173,15 +175,16 @@ def _check(system, ts, guess: State, solver: str, max_steps: int) -> Float[Array
         raise ModelError("kinematics was given ts that do not increase from each time to the next. Sort them.")
     equations = system.equations()
     rows, speeds = len(equations.row_names), len(equations.speed_names)
-    if guess.v.shape != (speeds,):
+    positions = sum(kind.nq for kind in system.coordinates.values()) if isinstance(system, System) else speeds
+    if (guess.q.shape, guess.v.shape) != ((positions,), (speeds,)):
         raise ModelError(
-            f"kinematics was given a guess with speeds of shape {guess.v.shape}, but the system has {speeds} of them. Give a "
-            "state of this system."
+            f"kinematics was given a guess with q, v of shapes {guess.q.shape}, {guess.v.shape}, but this system has "
+            f"({positions},), ({speeds},). Make it with this system's state(), or convert it."
         )
     if rows < speeds:
         raise ModelError(
-            f"kinematics needs every degree of freedom driven, but the system has {speeds} speeds and {rows} constraint rows, so at "
-            f"least {speeds - rows} of them are free. Add Drivers with system.with_joints(motor=Driver(...))."
+            f"kinematics needs every degree of freedom driven, but the system has {speeds} speeds and {rows} constraint rows, so "
+            f"at least {speeds - rows} of them are free. Add Drivers with system.with_joints(motor=Driver(...))."
         )
     return times
 
@@ -196,6 +199,6 @@ def _not_driven(system, t: float, q) -> str:
     owners = dict.fromkeys(name.rpartition(".")[0] or name for name in moving)
     return (
         f"kinematics needs every degree of freedom driven, but at t = {t:.6g} s {free.shape[1]} of them are not (free to move: "
-        f"{', '.join(owners)}). Add a Driver or BodyDriver for each with system.with_joints(motor=Driver(...)); if all are driven, "
-        "this is a singular configuration: start at another time."
+        f"{', '.join(owners)}). Add a Driver or BodyDriver for each with system.with_joints(motor=Driver(...)); if all are "
+        "driven, this is a singular configuration: start at another time."
     )

@@ -1,19 +1,18 @@
 """Know your mechanism: what moves, which constraints are redundant, and which reactions mean anything."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
 
 from ..coordinates import EulerAngles, EulerParameters, Quaternion
 from ..errors import ModelError, is_concrete
 from ..joints import BodyDriver, Driver
 from ..outputs import UNIQUE, wrench_maps
 from ..scaling import scaling_of
-from ..spatial import Pose
 from ..state import State
 from ..system import System
 from .closing import CLOSED
@@ -34,22 +33,22 @@ CONTRADICTS = 1e-8
 
 
 class _Look(eqx.Module):
-    """Everything numerical at one pose."""
+    """Everything numerical at one pose: arrays of JAX as they are found, of NumPy where they are looked at."""
 
-    q: Float[Array, " nq"]
-    Phi: Float[Array, " m"]
-    Phi_t: Float[Array, " m"]
-    lengths: Bool[Array, " m"]
-    J: Float[Array, "m n"]
+    q: Any
+    Phi: Any
+    Phi_t: Any
+    lengths: Any
+    J: Any
     """Rows of unit length, columns by the size."""
-    D: Float[Array, " m"]
+    D: Any
     """Factors of the rows."""
-    size: Float[Array, ""]
-    columns: Float[Array, " n"]
-    poses: Pose
-    twists: Float[Array, "frames 6 n"]
-    """From the speeds to the twists of the bodies."""
-    wrenches: list[list[Float[Array, "_ 6 _"]]]
+    size: Any
+    columns: Any
+    poses: Any
+    twists: Any
+    """From the speeds to the twists of the bodies (frames, 6, n)."""
+    wrenches: list[list[Any]]
 
     @property
     def residual(self) -> np.ndarray:
@@ -70,7 +69,8 @@ def redundancy(system: System, state: State) -> Redundancy:
     """
     if not is_concrete(system, state):
         raise ModelError(
-            "redundancy was called on values that are not known yet (inside jit, grad or vmap). Call it outside, on concrete numbers."
+            "redundancy was called on values that are not known yet (inside jit, grad or vmap). Call it outside, on concrete "
+            "numbers."
         )
     plain = _in_plain_coordinates(system)
     if plain.coordinates != system.coordinates:
@@ -152,8 +152,9 @@ def _settle(look: Callable[..., _Look], start: _Look, rows: np.ndarray) -> _Look
 
 
 def _elsewhere(system: System, look: Callable[..., _Look], here: _Look) -> tuple[_Look, int]:
-    """The pose nearby (or this one) where the rows are least dependent, and the rank they have at nearly every pose. Drivers are left
-    out when the mechanism is moved: with them it may not move at all, and their rows are the same wherever they drive it to.
+    """The pose nearby (or this one) where the rows are least dependent, and the rank they have at nearly every pose.
+    Drivers are left out when the mechanism is moved: with them it may not move at all, and their rows are the same
+    wherever they drive it to.
 
     Freedoms that no motion follows up are not counted: two bars in one line, which do not move at all, or a loop of many that
     stays in its singular configuration while others leave theirs.
@@ -176,12 +177,14 @@ def _elsewhere(system: System, look: Callable[..., _Look], here: _Look) -> tuple
 
 
 def _moved(look: Callable[..., _Look], start: _Look, direction: np.ndarray, step: float, rows: np.ndarray):
-    """The closed pose after a step in some direction, and how bodies were moved (parts of the size) and turned (rad), all as a part
-    of the step; zero if the joints do not close."""
+    """The closed pose after a step in some direction, and how bodies were moved (parts of the size) and turned (rad), all
+    as a part of the step; zero if the joints do not close."""
     direction = direction / np.abs(direction).max()
     near = _settle(look, look(start.q, start.columns * (step * direction)), rows)
     turned = np.einsum("bji,bjk->bik", start.poses.R, near.poses.R)
-    moved = np.concatenate([((near.poses.p - start.poses.p) / start.size).reshape(-1), (turned - np.eye(3)).reshape(-1)])
+    moved = np.concatenate(
+        [((near.poses.p - start.poses.p) / start.size).reshape(-1), (turned - np.eye(3)).reshape(-1)]
+    )
     return near, moved / step if _closed(near, rows) else np.zeros_like(moved)
 
 
@@ -239,18 +242,22 @@ def _relaxations(system: System, pose: _Look, sets: tuple[DependentSet, ...]) ->
     """For each loop (dependent sets that share joints) the smallest changes that make its rows independent."""
     owners = [row.rpartition(".")[0] for row in system.equations().row_names]
     rows = {name: pose.J[[owner == name for owner in owners]] for name in system.joints}
-    relative = {name: _relative_motion(system, pose, name) for name in system.joints if len(system.joints[name].ports) == 2}
+    relative = {
+        name: _relative_motion(system, pose, name) for name in system.joints if len(system.joints[name].ports) == 2
+    }
     return tuple(tuple(relaxations(system, rows, relative, loop)) for loop in _loops(sets))
 
 
 def _relative_motion(system: System, pose: _Look, name: str) -> np.ndarray:
-    """From the scaled speeds to velocity and angular velocity of a joint's second frame relative to its first, at the origin of the
-    second and in the axes of the first."""
+    """From the scaled speeds to velocity and angular velocity of a joint's second frame relative to its first, at the
+    origin of the second and in the axes of the first."""
     joint, numbers = system.joints[name], {body: k for k, body in enumerate(system.bodies)}
     first, second = (numbers.get(body, len(numbers)) for body in joint.bodies)
     F, G = (port.frame for port in joint.ports)  # pyright: ignore[reportAttributeAccessIssue]
     place, axes = pose.poses.p, pose.poses.R
-    com = [np.zeros(3) if k == len(numbers) else np.asarray(list(system.bodies.values())[k].com) for k in (first, second)]
+    com = [
+        np.zeros(3) if k == len(numbers) else np.asarray(list(system.bodies.values())[k].com) for k in (first, second)
+    ]
     point = place[second] + axes[second] @ (np.asarray(G.p) - com[1])
 
     def at_point(body):

@@ -108,7 +108,9 @@ class Redundancy:
         return 2 if self.conflicting else int(self.redundant > 0)
 
     def __str__(self) -> str:
-        return "\n".join([*self._verdict(), *self._motions(), *self._dependencies(), *self._reactions(), *self._advice()])
+        return "\n".join(
+            [*self._verdict(), *self._motions(), *self._dependencies(), *self._reactions(), *self._advice()]
+        )
 
     def _verdict(self) -> list[str]:
         if self.conflicting:
@@ -133,7 +135,8 @@ class Redundancy:
             *lines,
             f"constraint rows      {self.rows}",
             f"independent rows     {self.rank}" + (f" ({self.structural_rank} elsewhere)" if self.singular else ""),
-            f"redundant rows       {self.redundant}" + (f" ({self.structurally_redundant} elsewhere)" if self.singular else ""),
+            f"redundant rows       {self.redundant}"
+            + (f" ({self.structurally_redundant} elsewhere)" if self.singular else ""),
             f"degrees of freedom   {self.dof}" + (f" ({self.structural_dof} elsewhere)" if self.singular else ""),
             f"singular values      smallest {smallest}{dropped} (tolerance {self.tolerance:.0e}, size {self.size:.3g} m)",
         ]

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,8 @@ class Change:
     def __str__(self) -> str:
         if self.kind is None:
             return f"leave out {self.joint}"
-        return f"make {self.joint} {self.kind.__name__}" + (f" along {self.axis} of its first frame" if self.axis else "")
+        along = f" along {self.axis} of its first frame" if self.axis else ""
+        return f"make {self.joint} {self.kind.__name__}{along}"
 
     def applied_to(self, joint: Joint) -> Joint:
         """The joint of the other kind between the same frames."""
@@ -91,8 +93,8 @@ class Relaxation:
 
 
 def _candidates(name: str, joint: Joint, across: bool) -> list[Change]:
-    """Freer kinds by the number of rows alone; whether they really are is seen in the rows. Those with an axis `across` that of the
-    joint are only asked for when there is no other way."""
+    """Freer kinds by the number of rows alone; whether they really are is seen in the rows. Those with an axis `across`
+    that of the joint are only asked for when there is no other way."""
     if joint.nrows == 1:
         return [Change(name, None, 1, ())]
     if len(joint.ports) != 2:
@@ -105,17 +107,19 @@ def _candidates(name: str, joint: Joint, across: bool) -> list[Change]:
     if across:
         kinds += [(InLine, components, axis) for axis, components in GROOVES.items()]
         kinds += [(InPlane, components, axis) for axis, components in FACES.items()]
-    return [
+    freer = [
         Change(name, kind, joint.nrows - len(components), components, axis)
         for kind, components, axis in kinds
         if len(components) < joint.nrows
     ]
+    return [*freer, Change(name, None, joint.nrows, ())] if across else freer
 
 
 def relaxations(
     system: System, rows: Mapping[str, np.ndarray], relative: Mapping[str, np.ndarray], loop: Sequence[str]
 ) -> list[Relaxation]:
-    """The fewest joints of a loop to change, then one more. `rows` has the scaled rows of every joint, `relative` the matrix of its relative motion.
+    """The fewest joints of a loop to change, then one more. `rows` has the scaled rows of every joint, `relative` the
+    matrix of its relative motion.
 
     Rows are redundant because self-stresses (combinations of multipliers with no effect) load them. The freer joints have no
     self-stress left, and forbid as much together, when as many rows are released as there are self-stresses and no
@@ -153,12 +157,12 @@ def _search(useful: Mapping[str, list[tuple[Change, np.ndarray]]], redundant: in
     return options
 
 
-def _released_rows(change: Change, rows: np.ndarray, relative: np.ndarray | None) -> np.ndarray | None:
-    """The combinations of a joint's rows that a change releases, None if it is not really freer."""
+def _released_rows(change: Change, rows: np.ndarray, relative: Any) -> np.ndarray | None:
+    """The combinations of a joint's rows that a change releases, None if it is not really freer. Without components left there is
+    no need of the relative motion."""
     if change.kind is None:
         return np.eye(len(rows))
     if change.components:
-        assert relative is not None
         freer = _unit_rows(relative[list(change.components)])
     else:
         freer = rows[:1]  # the slot of a slider that may turn
@@ -180,7 +184,9 @@ class _TooManyError(Exception):
     """The search is longer than it is worth."""
 
 
-def _choices(useful, names: list[str], count: int, redundant: int, chosen: tuple, budget: Iterator[int]) -> Iterator[tuple]:
+def _choices(
+    useful, names: list[str], count: int, redundant: int, chosen: tuple, budget: Iterator[int]
+) -> Iterator[tuple]:
     """Choices of `count` more joints that release `redundant` more rows. What is in vain for some joints is so for more."""
     if not count:
         yield chosen

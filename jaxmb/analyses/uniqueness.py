@@ -53,8 +53,9 @@ class ReactionVerdict:
 
 
 def verdict_of(carried: np.ndarray, moved: np.ndarray, least: float, unit: np.ndarray) -> ReactionVerdict:
-    """The verdict on a reaction whose scaled components are `carried @ multipliers` and change by `moved @ anything` without an effect
-    on the motion; changes up to `least` are rounding. `unit` has the factors that scaled the components."""
+    """The verdict on a reaction whose scaled components are `carried @ multipliers` and change by `moved @ anything`
+    without an effect on the motion; changes up to `least` are rounding. `unit` has the factors that scaled the
+    components."""
     size = np.abs(carried).max(axis=1)
     U, values, _ = np.linalg.svd(carried)
     count = int(np.sum(values > 1e-9 * values[0]))

@@ -197,6 +197,18 @@ def test_named_speeds_stay_as_they_are_in_the_guess():
     assert np.sum(np.asarray(found.v) == np.asarray(rough.v)) == 1
 
 
+@pytest.mark.slow
+def test_a_row_of_the_coordinates_is_not_called_a_joint():
+    ball = mb.System(
+        {"a": mb.sphere((0, 0, 0), radius=1.0, mass=1.0)},
+        {"s": mb.Spherical("ground", "a", point=jnp.zeros(3))},
+        coordinates=mb.EulerParameters(),
+    )
+    guess = mb.State(jnp.zeros(()), jnp.array([0, 0, 0, 0.1, 1.2, 0, 0]), jnp.zeros(7))
+    with pytest.raises(mb.ModelError, match="could not put body 'a' into its coordinates: row norm"):
+        mb.assemble_state(ball, guess, correction="independent", independent=["a.v5"])
+
+
 def test_what_cannot_be_closed_names_the_joint_the_amount_and_what_was_held():
     message = r"could not close joint '[A-D]': row .* stays open by [0-9.]+ mm \(held: A, itself off by [0-9.]+ deg\)"
     with pytest.raises(mb.ModelError, match=message):

@@ -74,6 +74,33 @@ def test_a_near_miss_of_the_flat_pose_is_passed_on_its_branch(gap):
     assert 1 < int(motion.trials.max()) < 100
 
 
+def test_random_four_bars_stay_on_their_branch_or_end_where_they_must():
+    rng = np.random.default_rng(5)
+    outcomes = []
+    for _ in range(40):
+        crank, coupler, rocker = rng.uniform(0.3, 3.0, size=3)
+        rate = float(rng.uniform(1.0, 12.0))
+        motion = follow(1.0, crank=crank, coupler=coupler, rocker=rocker, rate=rate)
+        dense = np.linspace(0.0, 1.0, 4001)
+        distance = np.hypot(GROUND - crank * np.cos(1.0 + rate * dense), crank * np.sin(1.0 + rate * dense))
+        out_of_reach = (distance > coupler + rocker) | (distance < abs(coupler - rocker))
+        if out_of_reach.any():
+            assert status_name(motion.status) == "unreachable"
+            assert float(motion.reached) == pytest.approx(dense[np.argmax(out_of_reach)], abs=1e-3)
+        else:
+            assert bool(motion.ok), motion.message
+            expected = circles(motion, crank=crank, coupler=coupler, rocker=rocker, rate=rate)
+            found = np.asarray(motion.point("coupler", "end"))[:, :2]
+            # A rough guess may be closed with the elbow down; then all of the path is.
+            foot = np.array([GROUND, 0.0])
+            tip = np.asarray(motion.point("crank", "end"))[:, :2]
+            along = (foot - tip) / np.linalg.norm(foot - tip, axis=1, keepdims=True)
+            mirrored = tip + 2 * along * np.sum(along * (expected - tip), axis=1, keepdims=True) - (expected - tip)
+            assert min(np.max(np.abs(found - x)) for x in (expected, mirrored)) < 1e-10
+        outcomes.append(bool(motion.ok))
+    assert 5 < sum(outcomes) < 35
+
+
 def test_few_steps_are_tried_where_nothing_is_near():
     """0.03 rad from time to time: each is one step."""
     motion = follow(TIMES * 0.03 / 6.0, rocker=1.5)

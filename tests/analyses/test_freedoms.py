@@ -45,7 +45,9 @@ def test_screw_axes_are_found_again():
 
 def test_the_first_body_goes_along_a_positive_axis_and_bodies_at_rest_are_left_out():
     twists = np.array([[0.0] * 6, [-4.0, 0, 0, 0, 0, 0]])
-    motion = describe(np.array([-4.0]), twists, np.zeros((2, 3)), np.stack([np.eye(3)] * 2), ("still", "sled"), size=1.0)
+    motion = describe(
+        np.array([-4.0]), twists, np.zeros((2, 3)), np.stack([np.eye(3)] * 2), ("still", "sled"), size=1.0
+    )
     assert str(motion) == "sled moves along (1, 0, 0) at 1 m/s (it alone)"
     np.testing.assert_allclose(motion.v, [1.0])
 

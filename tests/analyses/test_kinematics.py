@@ -298,7 +298,7 @@ def test_a_freedom_that_is_not_driven_is_named():
         ({"ts": []}, "ts of shape (0,); it must be a list of times"),
         (
             {"guess": mb.State(jnp.zeros(()), jnp.zeros(3), jnp.zeros(3))},
-            "speeds of shape (3,), but the system has 6 of them",
+            "q, v of shapes (3,), (3,), but this system has (7,), (6,)",
         ),
     ],
 )

@@ -10,7 +10,14 @@ from .labelled import MECHANISMS
 from .labelled.model import HERE, Model
 
 #: Those of the default suite: one of each family, with poses that are singular and paradoxical loops among them.
-DEFAULT = ("double_pendulum", "flat_parallelogram", "driven_slider_crank", "door_on_two_hinges", "bennett_loop", "h_frame")
+DEFAULT = (
+    "double_pendulum",
+    "flat_parallelogram",
+    "driven_slider_crank",
+    "door_on_two_hinges",
+    "bennett_loop",
+    "h_frame",
+)
 #: Factors of all lengths and of all masses.
 UNITS = ((1.0, 1.0), (1e-3, 1e-6), (1e-3, 1e6), (1e3, 1e-6), (1e3, 1e6))
 NAMES = [pytest.param(m, id=m.name, marks=() if m.name in DEFAULT else pytest.mark.slow) for m in MECHANISMS]
@@ -57,7 +64,9 @@ def test_report_is_the_label(mechanism):
             system, state = mechanism.build(pose, length, mass)
             report = mb.redundancy(system, state)
             case = f"pose {pose}, length {length:g}, mass {mass:g}"
-            wrong += [f"{case}: {k} {getattr(report, k)}, not {x}" for k, x in wanted.items() if getattr(report, k) != x]
+            wrong += [
+                f"{case}: {k} {getattr(report, k)}, not {x}" for k, x in wanted.items() if getattr(report, k) != x
+            ]
             assert report.gap > 1e6
             assert len(report.freedoms) == report.dof
             assert sum(found.redundant for found in report.redundant_sets) == redundant
@@ -90,7 +99,9 @@ def uniqueness_errors(system, state, report):
     scale = max(loads.values())
     for name, load in loads.items():
         unique = report.reactions[name].verdict == "unique"
-        wrong += [] if unique == (load < 1e-8 * scale) else [f"{name}: unique {unique}, but moved by {load / scale:.1e}"]
+        wrong += (
+            [] if unique == (load < 1e-8 * scale) else [f"{name}: unique {unique}, but moved by {load / scale:.1e}"]
+        )
     return wrong
 
 

@@ -39,7 +39,11 @@ def test_a_planar_loop_with_spatial_hinges_has_three_rows_too_many(loop):
     assert report.gap > 1e6
     assert sum(found.redundant for found in report.redundant_sets) == 3
     # Forces across the plane and moments about axes in it are what the loop carries several times.
-    assert {row.rpartition(".")[2] for found in report.redundant_sets for row in found.rows} == {"z", "tilt_x", "tilt_y"}
+    assert {row.rpartition(".")[2] for found in report.redundant_sets for row in found.rows} == {
+        "z",
+        "tilt_x",
+        "tilt_y",
+    }
     for verdict in report.reactions.values():
         assert verdict.unique_components == ("force x", "force y")
         assert verdict.free_components == ("force z", "torque x", "torque y")

@@ -36,7 +36,13 @@ def test_agrees(name):
     system, state = mechanism.build()
     for k in range(len(FORMULATIONS) if name in OTHERS else 2):
         sol = mb.simulate(
-            system, state, t1=t[-1], ts=t, formulation=Choice(FORMULATIONS, jnp.asarray(k)), rtol=TOLERANCE, atol=TOLERANCE
+            system,
+            state,
+            t1=t[-1],
+            ts=t,
+            formulation=Choice(FORMULATIONS, jnp.asarray(k)),
+            rtol=TOLERANCE,
+            atol=TOLERANCE,
         )
         outputs = mechanism.outputs(sol)
         compared = [column for column in reference if column in outputs]

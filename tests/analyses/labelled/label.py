@@ -26,8 +26,8 @@ class Labelled:
     here_dof: tuple[int, int, int]
     """Instantaneous degrees of freedom in each pose: more than `dof` where it is singular."""
     reactions: Mapping[str, str] = field(default_factory=dict)
-    """For joints of which statics tells it, in poses that are not singular: "unique" when no self-stress (a solution of J' lam = 0)
-    loads the joint; "not unique" when self-stresses can give its multipliers any values; else "partly"."""
+    """For joints of which statics tells it, in poses that are not singular: "unique" when no self-stress (a solution of J'
+    lam = 0) loads the joint; "not unique" when self-stresses can give its multipliers any values; else "partly"."""
     coordinates: mb.Coordinates = field(default_factory=mb.Quaternion)
     places: tuple[Place, Place, Place] = (HERE, HERE, HERE)
     """Where the mechanism with its ground is put for each pose."""
@@ -68,7 +68,7 @@ def each(joints, verdict: str) -> dict[str, str]:
 def ring(count: int, verdict: str) -> dict[str, str]:
     """One verdict on the joints of a loop.
 
-    A self-stress of a single loop is one wrench that goes around it, reciprocal to every joint screw, so it loads all its joints and
-    there are 6 - (rank of the screws) of them (3 - rank in the plane).
+    A self-stress of a single loop is one wrench that goes around it, reciprocal to every joint screw, so it loads all its
+    joints and there are 6 - (rank of the screws) of them (3 - rank in the plane).
     """
     return each((f"P{k + 1}" for k in range(count)), verdict)

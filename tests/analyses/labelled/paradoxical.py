@@ -18,8 +18,8 @@ def bennett_corner(length):
 
 
 def bennett(a, b, angle):
-    """Points and axes of Bennett's loop, beginning with a hinge at the origin about z; the last link, of length a, goes from (a, 0, 0)
-    back to it, and the first, of length b, leaves at an angle to it.
+    """Points and axes of Bennett's loop, beginning with a hinge at the origin about z; the last link, of length a, goes
+    from (a, 0, 0) back to it, and the first, of length b, leaves at an angle to it.
 
     The loop is symmetric about a line: the half turn about it swaps opposite hinges. It goes through the middle of the second and
     the fourth hinge along the difference of their axes, which is perpendicular to their distance just when the sines of the
