@@ -95,6 +95,21 @@ def rates_exist(at_rest: Terms) -> Bool[Array, ""]:
     return all_finite(at_rest.Phi, at_rest.J, at_rest.Phi_dot, at_rest.gamma)
 
 
+def closing(
+    equations: Equations, scaling: Scaling, row_units, t, q, solver: str, iterations: int
+) -> Float[Array, " nv"]:
+    """The displacement, without unit, that closes the joints from the pose q."""
+    start = jnp.zeros_like(scaling.columns)
+
+    def residual(y, _):
+        return equations.terms(t, equations.retract(q, scaling.columns * y), start).Phi / row_units
+
+    method = SOLVERS[solver]
+    if isinstance(method, optx.AbstractRootFinder):
+        return optx.root_find(residual, method, start, max_steps=iterations, throw=False).value
+    return optx.least_squares(residual, method, start, max_steps=iterations, throw=False).value
+
+
 class Follower(eqx.Module):
     """Follows the path of closed poses. It has no derivative; that comes from the poses it finds."""
 
@@ -157,7 +172,7 @@ class Follower(eqx.Module):
         dt = jnp.where(last, t_next - place.t, place.dt)
         t = jnp.where(last, t_next, place.t + dt)
         predicted = equations.retract(place.q, dt * place.v + 0.5 * dt**2 * place.a)
-        y = self._correction(t, predicted)
+        y = closing(equations, scaling, self.row_units, t, predicted, self.solver, ITERATIONS[self.solver])
         # A solver that found nothing leaves the pose where it was, so that what is not finite there is so by the drivers.
         q = jnp.where(all_finite(y), equations.retract(predicted, scaling.columns * y), place.q)
         terms = self._at_rest(t, q)
@@ -187,18 +202,6 @@ class Follower(eqx.Module):
                 otherwise=Status.singular_configuration,
             ),
         )
-
-    def _correction(self, t, predicted) -> Float[Array, " nv"]:
-        """The displacement, without unit, that closes the joints from the predicted pose."""
-
-        def residual(y, _):
-            q = self.equations.retract(predicted, self.scaling.columns * y)
-            return self._at_rest(t, q).Phi / self.row_units
-
-        solver, start = SOLVERS[self.solver], jnp.zeros_like(self.scaling.columns)
-        if isinstance(solver, optx.AbstractRootFinder):
-            return optx.root_find(residual, solver, start, max_steps=ITERATIONS[self.solver], throw=False).value
-        return optx.least_squares(residual, solver, start, max_steps=ITERATIONS[self.solver], throw=False).value
 
 
 def _next_step(dt, error, accepted, last, planned) -> Scalar:

@@ -9,19 +9,20 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..errors import ModelError, SimulationError, did_you_mean, is_concrete
-from ..formulations.base import first_failure
+from ..formulations.base import all_finite, first_failure
 from ..formulations.deflated import null_space
 from ..scaling import Scaling, scaling_of
 from ..state import State
 from ..status import Status
 from ..system import System
-from ..terms import Equations
+from ..terms import Equations, Terms
 from ..trajectory import Trajectory, joints_of
-from .closing import close
+from .closing import CLOSED
 from .dependence import decompose
-from .follow import SOLVERS, Follower, Place, kinematic_solve, rates, rates_exist
+from .follow import SOLVERS, Follower, Place, closing, kinematic_solve, rates, rates_exist
 from .simulate import _weakest
 
+START_ITERATIONS = 256
 #: A speed takes part in a free motion if it is larger than this part of it.
 MOVES = 1e-6
 #: Drivers push against a dependency of rows if it has more than this part of what they ask for; where branches meet it has none.
@@ -114,23 +115,23 @@ def kinematics(
 def _run(system, ts, guess, solver: str, max_steps: int) -> dict[str, Any]:
     equations = system.equations()
     frozen, times, guess = jax.lax.stop_gradient((equations, ts, guess))
-    start = close(frozen, times[0], guess)
-    scaling = scaling_of(frozen, start.q, start.J)
     n = len(equations.speed_names)
-    redundant = start.Phi.size - n
-    driven = null_space(start.J * scaling.columns[None, :]).deficiency == redundant
+    redundant = len(equations.row_names) - n
+    q = _close(frozen, times[0], guess)
+    terms, scaling, row_units = _scaled(frozen, times[0], q)
+    # Written so that NaN counts as open.
+    closed = jnp.max(jnp.abs(terms.Phi / row_units)) <= CLOSED
     started = first_failure(
-        (rates_exist(frozen.terms(times[0], start.q, jnp.zeros(n))), Status.not_finite),
-        (start.closed, Status.unreachable),
-        (driven, Status.not_driven),
+        (rates_exist(terms), Status.not_finite),
+        (closed, Status.unreachable),
+        (null_space(terms.J * scaling.columns[None, :]).deficiency == redundant, Status.not_driven),
     )
-    row_units = jnp.where(scaling.lengths(start.J), scaling.length, 1.0)
-    path = Follower(frozen, scaling, row_units, solver, max_steps)(times, start.q, started)
+    path = Follower(frozen, scaling, row_units, solver, max_steps)(times, q, started)
 
     good, end = path.good, path.end
-    q, v, a = jax.vmap(lambda t, q: _pose(equations, scaling, t, q))(jnp.where(good, ts, end.t), path.q)
+    poses = jax.vmap(lambda t, q: _pose(equations, scaling, t, q))(jnp.where(good, ts, end.t), path.q)
     # A factor, because `where` would make the derivative of what was not reached zero.
-    q, v, a = (x * jnp.where(good, 1.0, jnp.nan)[:, None] for x in (q, v, a))
+    q, v, a = (x * jnp.where(good, 1.0, jnp.nan)[:, None] for x in poses)
     missed = times[jnp.where(jnp.all(good), times.size - 1, jnp.argmin(good))]
     ended = {
         "status": _verdict(end, scaling, redundant),
@@ -138,7 +139,21 @@ def _run(system, ts, guess, solver: str, max_steps: int) -> dict[str, Any]:
         "weakest": _weakest(end.null, jnp.asarray(redundant)),
         "open": frozen.terms(missed, end.q, jnp.zeros(n)).Phi,
     }
-    return {"motion": {"q": q, "v": v, "a": a, "trials": path.trials, **ended}, "start": start.q}
+    return {"motion": {"q": q, "v": v, "a": a, "trials": path.trials, **ended}, "start": path.q[0]}
+
+
+def _scaled(equations: Equations, t, q) -> tuple[Terms, Scaling, Float[Array, " m"]]:
+    """The terms at rest, the units of the speeds, and those of the rows."""
+    terms = equations.terms(t, q, jnp.zeros(len(equations.speed_names)))
+    scaling = scaling_of(equations, q, terms.J)
+    return terms, scaling, jnp.where(scaling.lengths(terms.J), scaling.length, 1.0)
+
+
+def _close(equations: Equations, t, guess) -> Float[Array, " nq"]:
+    """The guess with its joints closed, or as nearly as can be, from afar; unchanged where they cannot be evaluated."""
+    _, scaling, row_units = _scaled(equations, t, guess)
+    y = closing(equations, scaling, row_units, t, guess, "levenberg-marquardt", START_ITERATIONS)
+    return jnp.where(all_finite(y), equations.retract(guess, scaling.columns * y), guess)
 
 
 def _verdict(end: Place, scaling: Scaling, redundant: int) -> Status:

@@ -19,6 +19,7 @@ from ..joints import (
     Prismatic,
     Revolute,
     Spherical,
+    Universal,
 )
 from ..system import System
 from .dependence import RANK_TOLERANCE, decompose
@@ -37,6 +38,8 @@ FREER = {
 SLOTS = {"x": (1,), "y": (0,)}
 GROOVES = {"x": (1, 2), "y": (0, 2)}
 FACES = {"x": (0,), "y": (1,)}
+#: And what a cross joint whose one axis is that of the joint and whose other one is x or y of the first frame.
+CROSSES = {"x": (0, 1, 2, 4), "y": (0, 1, 2, 3)}
 #: Combinations of changes that are looked at before a mere choice one by one, and how many answers are shown.
 TRIALS = 1000
 SHOWN = 6
@@ -59,14 +62,16 @@ class Change:
     def __str__(self) -> str:
         if self.kind is None:
             return f"leave out {self.joint}"
-        along = f" along {self.axis} of its first frame" if self.axis else ""
+        which = "with a second axis along" if self.kind is Universal else "along"
+        along = f" {which} {self.axis} of its first frame" if self.axis else ""
         return f"make {self.joint} {self.kind.__name__}{along}"
 
     def applied_to(self, joint: Joint) -> Joint:
         """The joint of the other kind between the same frames."""
         if self.axis:
             F, G = (port.frame for port in joint.ports)  # pyright: ignore[reportAttributeAccessIssue]
-            return self.kind(*joint.bodies, at=F.p, to=G.p, axis=F.R[:, "xy".index(self.axis)])  # pyright: ignore
+            own = {"axis_to": G.R[:, 2]} if self.kind is Universal else {}
+            return self.kind(*joint.bodies, at=F.p, to=G.p, axis=F.R[:, "xy".index(self.axis)], **own)  # pyright: ignore
         copy = object.__new__(self.kind)  # pyright: ignore[reportArgumentType]
         object.__setattr__(copy, "ports", joint.ports)
         return copy
@@ -94,7 +99,7 @@ class Relaxation:
 
 def _candidates(name: str, joint: Joint, across: bool) -> list[Change]:
     """Freer kinds by the number of rows alone; whether they really are is seen in the rows. Those with an axis `across`
-    that of the joint are only asked for when there is no other way."""
+    that of the joint, and to leave out a joint of several rows, are only asked for when there is no other way."""
     if joint.nrows == 1:
         return [Change(name, None, 1, ())]
     if len(joint.ports) != 2:
@@ -105,6 +110,7 @@ def _candidates(name: str, joint: Joint, across: bool) -> list[Change]:
         return [Change(name, PlanarSlot, 1, ())]
     kinds = [(kind, components, "") for kind, components in FREER.items()]
     if across:
+        kinds += [(Universal, components, axis) for axis, components in CROSSES.items()]
         kinds += [(InLine, components, axis) for axis, components in GROOVES.items()]
         kinds += [(InPlane, components, axis) for axis, components in FACES.items()]
     freer = [

@@ -23,7 +23,7 @@ TS = np.linspace(0.0, 1.0, 25)
 def over_time(f, ts=TS):
     """f, its rate and its acceleration at the times."""
     rate = jax.jacfwd(f)
-    return [np.asarray(jax.vmap(g)(jnp.asarray(ts))) for g in (f, rate, jax.jacfwd(rate))]
+    return [np.asarray(x) for x in jax.jit(jax.vmap(lambda t: (f(t), rate(t), jax.jacfwd(rate)(t))))(jnp.asarray(ts))]
 
 
 def assert_motion(found, closed_form, ts=TS):

@@ -261,12 +261,12 @@ def test_the_strut_rests_and_vibrates_the_same_with_one_hinge_or_two():
     assert int(rest.neutral) == 2
     assert found.dof == 4
     free = Nonlinear(system, rest.q, found.Z)
-    np.testing.assert_allclose(found.A, free.matrix(), atol=1e-5 * np.abs(found.A).max())
+    np.testing.assert_allclose(found.A, free.matrix(), atol=1e-10 * np.abs(found.A).max())
     modes = found.modes()
     np.testing.assert_array_equal(modes.rigid, [True, True, False, False])
     expected = scipy.linalg.eigvals(free.matrix())
     expected = sorted(expected[expected.imag > 1.0], key=abs)
-    np.testing.assert_allclose(modes.eigenvalue[2:], expected, rtol=1e-6)
+    np.testing.assert_allclose(modes.eigenvalue[2:], expected, rtol=1e-9)
     for name in ("arm", "knuckle", "rack"):
         assert float(jnp.max(jnp.abs(modes.body(name).rotation[:2]))) < 1e-9, "bodies with work to do do not spin idly"
     _, single, other = strut(False)
@@ -296,7 +296,7 @@ def test_rest_reactions_frequency_and_shape_of_a_redundant_loop_have_their_deriv
     around = values[1:].reshape(3, 4, -1)
     expected = ((8 * (around[:, 0] - around[:, 1]) - (around[:, 2] - around[:, 3])) / (12 * h[:, None])).T
     found = jax.jit(jax.jacrev(quantities))(jnp.asarray(at))
-    np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max())
+    np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
     direction = jnp.array([0.3, -0.7, 2.0])
     value, forward = jax.jit(lambda p: jax.jvp(quantities, (p,), (direction,)))(jnp.asarray(at))
     np.testing.assert_allclose(forward, found @ direction, atol=1e-10)

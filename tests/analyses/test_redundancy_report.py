@@ -28,7 +28,7 @@ def test_a_redundant_report_names_the_rows_and_has_exit_code_1():
     redundant = report([[1, 0, 0], [0, 1, 0], [1, 0, 0]], redundant_sets=sets, structural_sets=sets)
     assert (redundant.redundant, redundant.exit_code, redundant.singular) == (1, 1, False)
     assert sets[0].joints == ("A", "B")
-    assert "1 of 2 rows: A.x, B.x" in str(redundant)
+    assert "1 too many of 2 rows: A.x, B.x" in str(redundant)
 
 
 def test_a_singular_report_tells_here_from_elsewhere():
