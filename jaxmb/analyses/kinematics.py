@@ -20,7 +20,7 @@ from ..trajectory import Trajectory, joints_of
 from .closing import CLOSED
 from .dependence import decompose
 from .follow import SOLVERS, Follower, Place, closing, kinematic_solve, rates, rates_exist
-from .simulate import _weakest
+from .simulate import weakest_rows
 
 START_ITERATIONS = 256
 #: A speed takes part in a free motion if it is larger than this part of it.
@@ -129,14 +129,15 @@ def _run(system, ts, guess, solver: str, max_steps: int) -> dict[str, Any]:
     path = Follower(frozen, scaling, row_units, solver, max_steps)(times, q, started)
 
     good, end = path.good, path.end
-    poses = jax.vmap(lambda t, q: _pose(equations, scaling, t, q))(jnp.where(good, ts, end.t), path.q)
-    # A factor, because `where` would make the derivative of what was not reached zero.
+    # A shift and a factor, because `where` would make the derivatives of what was not reached zero.
+    there = ts + jnp.where(good, 0.0, end.t - times)
+    poses = jax.vmap(lambda t, q: _pose(equations, scaling, t, q))(there, path.q)
     q, v, a = (x * jnp.where(good, 1.0, jnp.nan)[:, None] for x in poses)
     missed = times[jnp.where(jnp.all(good), times.size - 1, jnp.argmin(good))]
     ended = {
         "status": _verdict(end, scaling, redundant),
         "reached": end.t,
-        "weakest": _weakest(end.null, jnp.asarray(redundant)),
+        "weakest": weakest_rows(end.null, jnp.asarray(redundant)),
         "open": frozen.terms(missed, end.q, jnp.zeros(n)).Phi,
     }
     return {"motion": {"q": q, "v": v, "a": a, "trials": path.trials, **ended}, "start": path.q[0]}

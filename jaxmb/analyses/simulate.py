@@ -190,13 +190,13 @@ def _run(
         "newton_iterations": end_state.iterations,
     }
     work = jnp.where(good, work, jnp.nan)
-    weakest = _weakest(end_state.carried.null, null.deficiency)
+    weakest = weakest_rows(end_state.carried.null, null.deficiency)
     at_start = {"Phi": terms.Phi, "Phi_dot": terms.Phi_dot, "J": terms.J, "deficiency": null.deficiency}
     ended = {"status": status, "reached": reached, "weakest": weakest, "stats": stats}
     return {"q": q, "v": v, "work": work, **ended, **at_start}
 
 
-def _weakest(null: NullSpace, redundant: Int[Array, ""]) -> Float[Array, " m"]:
+def weakest_rows(null: NullSpace, redundant: Int[Array, ""]) -> Float[Array, " m"]:
     """How much each row takes part in the combinations nearest to dependence, those redundant from the start aside: the left
     singular vectors of the smallest singular value and of others about as small, for several can vanish together."""
     order = jnp.arange(null.sigma.size)  # they come in ascending order

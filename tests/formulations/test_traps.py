@@ -19,12 +19,17 @@ def kkt(M, J):
 
 
 def test_lu_of_a_singular_kkt_matrix_gives_arbitrary_multipliers():
-    """The accelerations are right and nothing is NaN."""
+    """The accelerations are right and nothing is NaN, unless a pivot happens to be zero exactly, which depends on the machine:
+    rows are therefore mixed by several rotations, which turn the smallest multipliers along."""
     M, J, Q, gamma = laws.arrays(SMALL["redundant"].at())
     a, lam = solution(*SMALL["redundant"].at())
-    x = jnp.linalg.solve(kkt(M, J), jnp.concatenate([Q, gamma]))
-    laws.assert_close(x[:6], a, 1e-6)
-    assert np.all(np.isfinite(x)) and np.max(np.abs(x[6:] - lam)) > 0.1 * np.max(np.abs(lam))
+    sprung = 0
+    for R in np.linalg.qr(np.random.default_rng(0).normal(size=(8, len(J), len(J))))[0]:
+        x = np.asarray(jnp.linalg.solve(kkt(M, R @ J), jnp.concatenate([Q, R @ gamma])))
+        if np.all(np.isfinite(x)):
+            laws.assert_close(x[:6], a, 1e-6)
+            sprung += np.max(np.abs(x[6:] - R @ lam)) > 0.1 * np.max(np.abs(lam))
+    assert sprung >= 2
     laws.refuses(KKT(), "redundant", Status.redundant)
 
 
