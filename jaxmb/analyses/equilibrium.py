@@ -84,6 +84,9 @@ def equilibrium(system, guess: State | None = None, *, hold: Mapping[str, object
     the forces pull, so it ends in a stable equilibrium; a guess that is an unstable one is kept, with `stable` False. Motions
     without stiffness stay about where the guess has them.
 
+    The preload that a spring must have for a wanted position follows from what holds the mechanism there: put a `Distance` in
+    its place and ask for `reaction`, or hold its joint and ask for the `multipliers` of the holding driver.
+
     Differentiable with respect to every number of the system and, in the motions without stiffness, to the guess, to second
     order, and works under jit and vmap. When forces cannot be balanced, an error says which bodies stay out of balance by how
     much (inside jit: a state of NaN).

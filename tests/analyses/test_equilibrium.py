@@ -293,3 +293,19 @@ def test_a_paradoxical_loop_rests_at_its_least_energy():
     assert left < 1e-10
     assert bool(rest.stable)
     assert is_least_energy(system, rest)
+
+
+def test_a_strut_in_place_of_a_spring_has_the_preload_it_needs():
+    """A bar of 3 kg that a strut holds level: half its weight over the sine of the strut's slope, and nothing is left free."""
+    system = mb.System(
+        {"bar": mb.rod((0, 0, 0), (2, 0, 0), mass=3.0)},
+        {
+            "hinge": mb.Revolute("ground", "bar", point=(0, 0, 0)),
+            "strut": mb.Distance("ground", "bar", at=(0, 1.5, 0), to="end", length=2.5),
+        },
+        {"gravity": mb.Gravity((0, -9.81, 0))},
+    )
+    rest = mb.equilibrium(system, system.state())
+    force = rest.reaction("strut").force
+    np.testing.assert_allclose(force, 0.5 * 3.0 * 9.81 * np.array([-2.0 / 1.5, 1.0, 0.0]), atol=1e-10)
+    assert bool(rest.stable) and int(rest.neutral) == 0
