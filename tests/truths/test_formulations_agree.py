@@ -14,8 +14,8 @@ from .test_reference import DIGITS
 TOLERANCE = 1e-14
 FORMULATIONS = (mb.UdwadiaKalaba(), mb.NullSpaceQR(), mb.Deflated())
 #: The others with their digits. The 300 s file counts time with an error of 4e-10 s at its end (its README), which is 1.8e-9 of
-#: the slider's speed; runs at tolerances from 1e-12 to 1e-14 agree with each other there to 1e-10.
-OTHERS = {"n-four-bar-10": 10, "n-four-bar-40": 10, "flyball-governor": 10, "slider-crank-free-long": 8.7}
+#: the slider's speed; rounding over 300 s adds 1e-10 to 3e-10, which differs with the machine.
+OTHERS = {"n-four-bar-10": 10, "n-four-bar-40": 10, "flyball-governor": 10, "slider-crank-free-long": 8.5}
 #: The governor is stiff: this part of its 10 s takes 20 s with explicit steps.
 ENDS = {"flyball-governor": 1.0}
 
