@@ -43,6 +43,14 @@ from .coordinates import Quaternion as Quaternion
 from .errors import ModelError as ModelError
 from .errors import SimulationError as SimulationError
 
+# events
+from .events import AtTime as AtTime
+from .events import Change as Change
+from .events import Event as Event
+from .events import Gap as Gap
+from .events import LowerLimit as LowerLimit
+from .events import UpperLimit as UpperLimit
+
 # forces and laws
 from .forces import Actuator as Actuator
 from .forces import Applied as Applied
@@ -91,6 +99,18 @@ from .functions import Tabulated as Tabulated
 
 # the second way in
 from .generalized import GeneralizedSystem as GeneralizedSystem
+
+# integrators and what events do
+from .integrators.actions import Impact as Impact
+from .integrators.actions import Lock as Lock
+from .integrators.actions import Release as Release
+from .integrators.actions import Stop as Stop
+from .integrators.adams import Adams as Adams
+from .integrators.generalized_alpha import HHT as HHT
+from .integrators.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
+from .integrators.index_one import IndexOneDAE as IndexOneDAE
+from .integrators.radau import Radau as Radau
+from .integrators.rattle import Rattle as Rattle
 
 # files
 from .io.results import load as load

@@ -18,7 +18,10 @@ from .mechanisms import MECHANISMS, get_mechanism
 from .papers import PAPERS, find
 from .studies.catalog import compare_mechanism
 from .studies.compare import STABILIZATIONS
+from .studies.iftomm import run_iftomm
+from .studies.iftomm_problems import find_problem
 from .system import System
+from .view.iftomm import iftomm_report
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,6 +29,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Mechanisms with redundant constraints, in JAX.",
 )
+bench = typer.Typer(no_args_is_help=True, help="Benchmarks: error over cost of solvers and formulations.")
+app.add_typer(bench, name="bench")
 
 COORDINATES = (Quaternion(), EulerParameters(), EulerAngles(), Planar())
 SOLVERS = (diffrax.Dopri5(), diffrax.Tsit5(), diffrax.Dopri8(), diffrax.Bosh3())
@@ -150,6 +155,47 @@ def paper_command(
         table.add_row(claim.text, f"[{color}]{claim.verdict}[/{color}]", claim.number)
     Console().print(table)
     Console(stderr=True).print(f"wrote {path}")
+
+
+@bench.callback()
+def bench_group() -> None:
+    """Benchmarks: error over cost of solvers and formulations."""
+
+
+@bench.command("iftomm")
+def iftomm_command(
+    problems: Annotated[
+        str | None,
+        typer.Option(help="Comma-separated: a01, a02-1, a02-2, a02-10, a02-40, a03, a04, a05 (default: all)."),
+    ] = None,
+    out: Annotated[str, typer.Option(help="HTML report with the curves.")] = "iftomm.html",
+    json: Annotated[str | None, typer.Option(help="Also write all numbers to this JSON file.")] = None,
+    csv: Annotated[str | None, typer.Option(help="Also write all numbers to this CSV file.")] = None,
+    markdown: Annotated[str | None, typer.Option(help="Also write the report without figures to this file.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Timed runs per point; the median is shown.")] = 5,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two tolerances per pair, run once, without long problems.")
+    ] = False,
+) -> None:
+    """Run the IFToMM problems A01 to A05: error over cost of each solver, and the cheapest run below each error.
+
+    All of them take about half an hour, most of it compilation and A02 with N = 40. Times are steadier with
+    OPENBLAS_NUM_THREADS=1 in the environment: matrices of this size gain nothing from threads, and on a busy machine lose much.
+
+    Example: jaxmb bench iftomm --problems a01,a04 --quick --out iftomm.html
+    """
+    chosen = None if problems is None else list(dict.fromkeys(part.strip() for part in problems.split(",")))
+    for key in chosen or ():
+        find_problem(key)
+    for path in (out, json, csv, markdown):
+        require_folder(path or ".")
+    found = run_iftomm(chosen, repeats=repeats, quick=quick, progress=True)
+    report = iftomm_report(found)
+    Console().print(found.table())
+    for path, text in ((out, report.html), (json, found.to_json), (csv, found.to_csv), (markdown, report.markdown)):
+        if path is not None:
+            write_text(path, text())
+            Console(stderr=True).print(f"wrote {path}")
 
 
 @app.command("check")

@@ -111,7 +111,7 @@ class GeneralizedSystem(Equations):
         return Terms(
             mass=jax.jacfwd(momentum, argnums=1)(q, v),
             Phi=self._constraint(q, t),
-            J=jax.jacfwd(self._constraint)(q, t),
+            jacobian=jax.jacfwd(self._constraint)(q, t),
             Phi_dot=rate(q, t, v),
             gamma=-drift,
             Q=Q,

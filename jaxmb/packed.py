@@ -16,10 +16,10 @@ from jaxtyping import Array, Float
 from .coordinates import Coordinates
 from .forces.base import Force
 from .groups import Group
+from .jacobian import Layout, block_jacobian
 from .joints.base import Joint
 from .kinematics import Ride, ride
-from .scatter import scatter
-from .spatial import Motion, Pose, cross, dot, turn
+from .spatial import Motion, Pose, compose, cross, dot, inverse, turn
 from .terms import BlockDiagonal, Equations, Terms
 
 
@@ -62,13 +62,11 @@ class Packed(Equations):
 
     # --- bodies -------------------------------------------------------------------------------------------------------
 
-    def over_bodies(self, function: Callable[[Coordinates], Callable], q, v=None) -> list:
-        """`function(kind)` of each body's q (and v), stacked per group of bodies that share a kind."""
+    def over_bodies(self, function: Callable[[Coordinates], Callable], q, *speeds) -> list:
+        """`function(kind)` of each body's q (and of speeds), stacked per group of bodies that share a kind."""
         out, at_q, at_v = [], 0, 0
         for group in self.groups:
-            args = [group.split(q, at_q, group.kind.nq)]
-            if v is not None:
-                args.append(group.split(v, at_v, group.kind.nv))
+            args = [group.split(q, at_q, group.kind.nq), *(group.split(v, at_v, group.kind.nv) for v in speeds)]
             out.append(jax.vmap(function(group.kind))(*args))
             at_q, at_v = at_q + group.count * group.kind.nq, at_v + group.count * group.kind.nv
         return out
@@ -83,16 +81,34 @@ class Packed(Equations):
         return jnp.concatenate([*self.over_bodies(lambda kind: kind.twist, q, v), jnp.zeros((1, 6))])
 
     def qdot(self, q, v):
-        return jnp.concatenate([x.reshape(-1) for x in self.over_bodies(lambda kind: kind.qdot, q, v)])
+        return self._flat(lambda kind: kind.qdot, q, v)
 
     def retract(self, q, dv):
-        return jnp.concatenate([x.reshape(-1) for x in self.over_bodies(lambda kind: kind.retract, q, dv)])
+        return self._flat(lambda kind: kind.retract, q, dv)
+
+    def chart(self, q, x):
+        return self._flat(lambda kind: kind.chart, q, x)
+
+    def chart_speed(self, q, x, rate):
+        return self._flat(lambda kind: kind.chart_speed, q, x, rate)
+
+    def to_axes(self, q, v):
+        return self._flat(lambda kind: kind.to_axes, q, v)
+
+    def from_axes(self, q, u):
+        return self._flat(lambda kind: kind.from_axes, q, u)
+
+    def drift(self, q, u):
+        return self._flat(lambda kind: lambda _, u: kind.drift(u), q, u)
+
+    def _flat(self, function, q, *speeds):
+        return jnp.concatenate([x.reshape(-1) for x in self.over_bodies(function, q, *speeds)])
 
     def regularity(self, q):
         return jnp.concatenate(self.over_bodies(lambda kind: kind.regularity, q))
 
     def own_residual(self, q: Float[Array, " nq"]) -> Float[Array, " own"]:
-        return jnp.concatenate([x.reshape(-1) for x in self.over_bodies(lambda kind: kind.own_residual, q)])
+        return self._flat(lambda kind: kind.own_residual, q)
 
     # --- the terms ----------------------------------------------------------------------------------------------------
 
@@ -103,13 +119,13 @@ class Packed(Equations):
         T, bias = self._twist_map(q, v)
         rides = self.rides(poses, twists)
         Phi, Phi_dot, J_twist, gamma = self._joint_rows(rides, bias, t)
-        J = scatter(J_twist, T, self._columns(), sum(self.rows_of), v.size)
+        jacobian = block_jacobian(J_twist, T, self.layout)
         if any(group.kind.own_rows for group in self.groups):
-            own = self._own_rows(q, v)
-            Phi, Phi_dot, J, gamma = (jnp.concatenate(pair) for pair in zip((Phi, Phi_dot, J, gamma), own, strict=True))
+            rows, own = (Phi, Phi_dot, jacobian.dense(), gamma), self._own_rows(q, v)
+            Phi, Phi_dot, jacobian, gamma = (jnp.concatenate(pair) for pair in zip(rows, own, strict=True))
         wrench, power = self._wrenches(rides, t)
         mass, Q = self._inertia(T, bias, wrench, twists)
-        return Terms(mass=mass, Phi=Phi, J=J, Phi_dot=Phi_dot, gamma=gamma, Q=Q, power=power)
+        return Terms(mass=mass, Phi=Phi, jacobian=jacobian, Phi_dot=Phi_dot, gamma=gamma, Q=Q, power=power)
 
     def _twist_map(self, q, v):
         """T and Tdot v per body (None where the speeds are the twist itself)."""
@@ -156,16 +172,22 @@ class Packed(Equations):
             gamma = gamma - jnp.concatenate([jnp.sum(x, axis=1).reshape(-1) for x in moved])[place]
         return Phi, Phi_dot, J, gamma
 
+    @property
+    def has_blocks(self) -> bool:
+        """Whether all rows are those of joints and all masses regular."""
+        return bool(self.joints) and not any(group.kind.own_rows or group.kind.singular_mass for group in self.groups)
+
     def row_index(self, group: Group) -> np.ndarray:
         """Row numbers of each joint of a group."""
         start = np.concatenate([[0], np.cumsum(self.rows_of)])
         return np.stack([np.arange(start[k], start[k + 1]) for k in group.order])
 
-    def _columns(self):
-        """For each joint group, row numbers and body numbers of its blocks; and first column and width of each body."""
-        widths = np.concatenate([np.full(group.count, group.kind.nv) for group in self.groups] + [[0]]).astype(int)
-        starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
-        return [(self.row_index(group), np.array(group.bodies)) for group in self.joints], starts, widths
+    @property
+    def layout(self) -> Layout:
+        """Where the blocks of the joints are in J."""
+        rows = tuple(tuple(map(tuple, self.row_index(group).tolist())) for group in self.joints)
+        widths = tuple(group.kind.nv for group in self.groups for _ in range(group.count))
+        return Layout(rows, tuple(group.bodies for group in self.joints), (*widths, 0))
 
     def _own_rows(self, q, v):
         def rate(q, v):
@@ -182,7 +204,7 @@ class Packed(Equations):
         wrench = jnp.concatenate([jnp.concatenate([weight, jnp.zeros((count, 3))], axis=1), jnp.zeros((1, 6))])
         power = jnp.zeros(())
         for group, motion in rides[len(self.joints) :]:
-            loads, powers = group.map(lambda *x: _force_terms(t, *x), motion)
+            loads, powers = group.map(lambda *x: force_terms(t, *x), motion)
             wrench = wrench.at[group.index].add(jnp.concatenate(loads))
             power = power + jnp.sum(powers)
         return wrench[:-1], power
@@ -203,11 +225,12 @@ class Packed(Equations):
         blocks, Q, start = [], [], 0
         for T_group in T:
             part = slice(start, start + T_group.shape[0])
-            blocks.append(jnp.einsum("bki,bkl,blj->bij", T_group, B[part], T_group))
-            Q.append(turn(jnp.swapaxes(T_group, 1, 2), force[part]).reshape(-1))
+            T_back = jnp.swapaxes(T_group, 1, 2)
+            blocks.append(compose(T_back, compose(B[part], T_group)))
+            Q.append(turn(T_back, force[part]).reshape(-1))
             start = part.stop
         regular = not any(group.kind.singular_mass for group in self.groups)
-        inverses = tuple(jnp.linalg.inv(block) for block in blocks) if regular else None
+        inverses = tuple(map(_inverse, blocks)) if regular else None
         return BlockDiagonal(tuple(blocks), inverses), jnp.concatenate(Q)
 
     # --- energy -------------------------------------------------------------------------------------------------------
@@ -222,6 +245,11 @@ class Packed(Equations):
             frames = Pose(poses.p[group.index], poses.R[group.index]) @ group.frames
             potential = potential + jnp.sum(group.map(lambda force, ports: force.energy(*ports), frames))
         return kinetic, potential
+
+
+def _inverse(blocks: Float[Array, "b k k"]) -> Float[Array, "b k k"]:
+    """Blocks of three, of points and of bodies in the plane, need no factorization."""
+    return inverse(blocks) if blocks.shape[1] == 3 else jnp.linalg.inv(blocks)
 
 
 def _stack(poses: Sequence[Pose]) -> Pose:
@@ -250,7 +278,7 @@ def joint_terms(t, joint: Joint, ports: tuple[Ride, ...]):
     return Phi, Phi_dot, J, -drift
 
 
-def _force_terms(t, force: Force, ports: tuple[Ride, ...]):
+def force_terms(t, force: Force, ports: tuple[Ride, ...]):
     """Load of each port about the centre of mass (force in world, torque in body axes), and power beyond the energy."""
     motions = tuple(Motion(port.pose, port.rate.p, port.w) for port in ports)
     loads = force.loads(*motions, t=t)

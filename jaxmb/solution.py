@@ -1,5 +1,6 @@
 """What came out of a run, with named outputs."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -7,19 +8,50 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from .errors import unknown_name
+from .integrators.mode import Mode, Moded
 from .outputs import accelerate
+from .state import State
 from .status import Status
-from .trajectory import LoadedTrajectory, joints_of
+from .trajectory import Instant, LoadedTrajectory, joints_of
 
 
 class Stats(eqx.Module):
-    """Counts of a run: accepted steps, rejected ones, evaluations of the right-hand side (-1: the solver does not say), and
-    Newton iterations of the stabilization."""
+    """Counts of a run: accepted steps, rejected ones, evaluations of the right-hand side with the columns of Jacobians (-1: the
+    solver does not say), Newton iterations of the stabilization, and for a solver of variable order the accepted steps with
+    each order, beginning with the first."""
 
     steps: Int[Array, "*batch"]
     rejected: Int[Array, "*batch"]
     right_hand_sides: Int[Array, "*batch"]
     newton_iterations: Int[Array, "*batch"]
+    orders: Int[Array, "*batch order"] | None = None
+
+
+class EventLog(eqx.Module):
+    """What happened in a run, in order. `times` (s) and `index` (into `names`) have room for more events than there were; the
+    rest is inf and -1."""
+
+    names: tuple[str, ...] = eqx.field(static=True)
+    times: Float[Array, "*batch capacity"]
+    index: Int[Array, "*batch capacity"]
+
+    @property
+    def count(self) -> Int[Array, "*batch"]:
+        """How many events happened."""
+        return jnp.sum(self.index >= 0, axis=-1)
+
+    def of(self, name: str) -> Float[Array, " times"]:
+        """The times (s) of one event. Not for use inside jit: their number is not known there."""
+        if name not in self.names:
+            raise unknown_name("Asked for event", "Events", name, self.names)
+        return self.times[self.index == self.names.index(name)]
+
+    def __str__(self) -> str:
+        happened = [
+            f"{float(t):.6g} s {self.names[int(k)]}" for t, k in zip(self.times, self.index, strict=True) if k >= 0
+        ]
+        return ", ".join(happened) if happened else "no events"
 
 
 class Energy(eqx.Module):
@@ -61,15 +93,28 @@ class Solution(LoadedTrajectory):
     system: Any
     formulation: Any
     stabilization: Any
+    last: State | None = None
+    """Where the run ended: at its end, at the event that ended it, or at the last good step."""
+    events: EventLog | None = None
+    mode: Mode | None = None
+    """Which rows held at each time, where joints were locked or released."""
 
     @property
     def ok(self) -> Bool[Array, "*batch"]:
-        """Whether the run reached its end."""
-        return self.status == Status.successful
+        """Whether the run reached its end, or an event that was to end it."""
+        return (self.status == Status.successful) | (self.status == Status.event)
+
+    @property
+    def end(self) -> Instant:
+        """The last instant of the run, also when it is not among the times (see `last`)."""
+        return self.final if self.last is None else Instant(self.last, self.system)
 
     @property
     def message(self) -> str:
         """How the run ended, in a sentence."""
+        if bool(self.status == Status.event) and self.events is not None:
+            last = self.events.names[int(self.events.index[int(self.events.count) - 1])]
+            return f"Event '{last}' ended the run at t = {float(self.reached):.6g} s."
         if bool(self.ok):
             return "Reached the end."
         lost = (self.status == Status.singular_configuration) | (self.status == Status.rank_change)
@@ -117,21 +162,26 @@ class Solution(LoadedTrajectory):
 
 @eqx.filter_jit
 def _accelerations(sol: Solution):
-    equations = sol.system.equations()
-    return jax.vmap(lambda t, q, v: accelerate(equations, sol.formulation, sol.stabilization, t, q, v)[:2])(
-        sol.t, sol.q, sol.v
+    return _over_rows(
+        sol, lambda equations, t, q, v: accelerate(equations, sol.formulation, sol.stabilization, t, q, v)[:2]
     )
 
 
 @eqx.filter_jit
 def _violations(sol: Solution) -> Violation:
-    equations = sol.system.equations()
-
-    def norms(t, q, v):
+    def norms(equations, t, q, v):
         a, _, terms = accelerate(equations, sol.formulation, sol.stabilization, t, q, v)
         return Violation(*(jnp.sqrt(jnp.sum(x**2)) for x in (terms.Phi, terms.Phi_dot, terms.J @ a - terms.gamma)))
 
-    return jax.vmap(norms)(sol.t, sol.q, sol.v)
+    return _over_rows(sol, norms)
+
+
+def _over_rows(sol: Solution, function: Callable) -> Any:
+    """`function(equations, t, q, v)` of each row, with the equations that held there."""
+    equations = sol.system.equations()
+    if sol.mode is None:
+        return jax.vmap(lambda *row: function(equations, *row))(sol.t, sol.q, sol.v)
+    return jax.vmap(lambda mode, *row: function(Moded(equations, mode), *row))(sol.mode, sol.t, sol.q, sol.v)
 
 
 @eqx.filter_jit

@@ -151,6 +151,18 @@ def rotation_vector_to_quaternion(phi: Vec3) -> Float[Array, "4"]:
     return jnp.concatenate([jnp.reshape(cos_half, (1,)), sinc_half * phi])
 
 
+def mean_rotation(phi: Vec3, x: Vec3) -> Vec3:
+    """The mean of exp(s skew(phi)) x over s from 0 to 1: where a body moves that turns by phi with the velocity x in its own
+    axes."""
+    angle2 = dot(phi, phi)
+    small = angle2 < 1e-4
+    angle = jnp.sqrt(jnp.where(small, 1.0, angle2))
+    b = jnp.where(small, 1 / 2 - angle2 / 24 + angle2**2 / 720, (1 - jnp.cos(angle)) / angle**2)
+    c = jnp.where(small, 1 / 6 - angle2 / 120 + angle2**2 / 5040, (angle - jnp.sin(angle)) / angle**3)
+    across = cross(phi, x)
+    return x + b * across + c * cross(phi, across)
+
+
 def rotation_vector(R: Mat3) -> Vec3:
     """The vector phi with R = exp(skew(phi)) and |phi| <= pi; differentiable everywhere but exactly at |phi| = pi,
     where the vector itself jumps to its opposite."""

@@ -49,12 +49,27 @@ class Status(eqx.Enumeration):
         "which."
     )
     step_collapse = (
-        "The step size shrank to nothing: the problem is stiff or discontinuous there. Loosen rtol and atol, smooth the "
-        "force, or use a stiff solver."
+        "The step size shrank to nothing: the problem is stiff or discontinuous there. Use solver=Radau(), locate the "
+        "discontinuity by an Event, smooth the force, or loosen rtol and atol."
     )
     max_steps = (
         "The maximum number of steps was reached before the end. Raise max_steps, or loosen rtol and atol where they are "
         "given."
+    )
+    newton_failure = (
+        "The equations of an implicit step could not be solved. Give smaller steps dt or tighter rtol and atol, smooth the "
+        "forces, or start nearer to a consistent state."
+    )
+    stiff = (
+        "The steps are as short as stability asks and far shorter than accuracy does: the problem is stiff. Use "
+        "solver=Radau()."
+    )
+    event = (
+        "An event ended the run, as it was to. Its time and state are in solution.end, all events in solution.events."
+    )
+    max_events = (
+        "More events happened than max_events allows: perhaps they follow each other ever faster, as the bounces of a ball do. "
+        "Raise max_events, end the run by an event, or lock the contact when it is slow."
     )
     not_driven = (
         "A degree of freedom is not driven, so the drivers do not determine the motion. Add a Driver for each freedom; if all "
@@ -92,6 +107,10 @@ NAMES = (
     "not_finite",
     "step_collapse",
     "max_steps",
+    "newton_failure",
+    "stiff",
+    "event",
+    "max_events",
     "not_driven",
     "unreachable",
     "branch_jump",

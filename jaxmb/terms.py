@@ -7,6 +7,9 @@ import jax.numpy as jnp
 import jax.scipy as jsp
 from jaxtyping import Array, Float
 
+from .jacobian import BlockJacobian
+from .spatial import turn
+
 
 class BlockDiagonal(eqx.Module):
     """A mass matrix as blocks of equal size per group of bodies, with their inverses when it is regular."""
@@ -16,6 +19,16 @@ class BlockDiagonal(eqx.Module):
 
     def dense(self) -> Float[Array, "n n"]:
         return jsp.linalg.block_diag(*(block for group in self.blocks for block in group))
+
+    def times(self, x: Float[Array, " n"]) -> Float[Array, " n"]:
+        """M x."""
+        parts, start = [], 0
+        for blocks in self.blocks:
+            count, size, _ = blocks.shape
+            part = x[start : start + count * size].reshape(count, size)
+            parts.append(turn(blocks, part).reshape(-1))
+            start += count * size
+        return jnp.concatenate(parts)
 
     def inverse_times(self, X: Float[Array, "m n"]) -> Float[Array, "m n"]:
         """X M^-1, for rows X."""
@@ -33,7 +46,7 @@ class Terms(eqx.Module):
 
     mass: BlockDiagonal | Float[Array, "n n"]
     Phi: Float[Array, " m"]
-    J: Float[Array, "m n"]
+    jacobian: BlockJacobian | Float[Array, "m n"]
     Phi_dot: Float[Array, " m"]
     gamma: Float[Array, " m"]
     Q: Float[Array, " n"]
@@ -43,6 +56,10 @@ class Terms(eqx.Module):
     @property
     def M(self) -> Float[Array, "n n"]:
         return self.mass.dense() if isinstance(self.mass, BlockDiagonal) else self.mass
+
+    @property
+    def J(self) -> Float[Array, "*batch m n"]:
+        return self.jacobian.dense() if isinstance(self.jacobian, BlockJacobian) else self.jacobian
 
 
 class Equations(eqx.Module):
@@ -75,6 +92,28 @@ class Equations(eqx.Module):
     def retract(self, q: Float[Array, " nq"], dv: Float[Array, " nv"]) -> Float[Array, " nq"]:
         """The positions reached by a small displacement dv."""
         return q + dv
+
+    def chart(self, q: Float[Array, " nq"], x: Float[Array, " nv"]) -> Float[Array, " nq"]:
+        """The positions at the local coordinates x around q (see `Coordinates`, as for the next four)."""
+        return self.retract(q, x)
+
+    def chart_speed(
+        self, q: Float[Array, " nq"], x: Float[Array, " nv"], rate: Float[Array, " nv"]
+    ) -> Float[Array, " nv"]:
+        """The speeds u at the local coordinates x, which change at `rate`."""
+        return rate
+
+    def to_axes(self, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        """Speeds in axes that go with the bodies."""
+        return v
+
+    def from_axes(self, q: Float[Array, " nq"], u: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        """The inverse of `to_axes`."""
+        return u
+
+    def drift(self, q: Float[Array, " nq"], u: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        """to_axes(q, a) = du/dt + drift(q, u)."""
+        return jnp.zeros_like(u)
 
     def regularity(self, q: Float[Array, " nq"]) -> Float[Array, " k"]:
         """Signed measures that vanish where the coordinates are singular."""

@@ -27,10 +27,10 @@ class JointMotion(eqx.Module):
     def __getattr__(self, name: str) -> Float[Array, "*batch"]:
         names = object.__getattribute__(self, "names")
         if name in names:
-            values = self.values[:, names.index(name)]
-            return jnp.unwrap(values) if name.startswith("angle") else values
+            values = self.values[..., names.index(name)]
+            return jnp.unwrap(values) if name.startswith("angle") and values.ndim else values
         if name.endswith("_rate") and name[:-5] in names:
-            return self.rates[:, names.index(name[:-5])]
+            return self.rates[..., names.index(name[:-5])]
         options = [*names, *(f"{n}_rate" for n in names)]
         raise AttributeError(f"Joint has no '{name}'. It has: {', '.join(options)}.{did_you_mean(name, options)}")
 
@@ -67,23 +67,12 @@ class Trajectory(eqx.Module):
 
     def joint(self, name: str) -> JointMotion:
         """Coordinates and rates of a joint by name."""
-        joint = self.system.joint(name)
-        if not joint.coordinates:
-            raise ModelError(
-                f"Joint '{name}' is a {type(joint).__name__}, which has no coordinates. Ask for points of its bodies."
-            )
-        return JointMotion(joint.coordinates, *_joints(self)[name])
+        require_coordinates(self.system, name)
+        return JointMotion(self.system.joint(name).coordinates, *_joints(self)[name])
 
     def coordinate(self, name: str) -> Float[Array, " times"]:
         """A generalised coordinate by name, of a motion of a `GeneralizedSystem`."""
-        names = getattr(self.system, "coordinates", ())
-        if not isinstance(names, tuple):
-            raise ModelError(
-                f"Asked for coordinate '{name}' of a System of bodies. Use body(...), joint(...) or point(...)."
-            )
-        if name not in names:
-            raise unknown_name("Asked for coordinate", "Coordinates", name, names)
-        return self.q[:, names.index(name)]
+        return self.q[:, coordinate_index(self.system, name)]
 
 
 class LoadedTrajectory(Trajectory):
@@ -139,15 +128,65 @@ class Instant(eqx.Module):
     state: State
     system: Any
 
+    @property
+    def t(self) -> Float[Array, ""]:
+        return self.state.t
+
+    @property
+    def q(self) -> Float[Array, " nq"]:
+        return self.state.q
+
+    @property
+    def v(self) -> Float[Array, " nv"]:
+        return self.state.v
+
     def point(self, body: str, point) -> Float[Array, "3"]:
         """World position (m) of a point of a body."""
+        return self._point(self.q, body, point)
+
+    def velocity(self, body: str, point="com") -> Float[Array, "3"]:
+        """World velocity (m/s) of a point of a body."""
+        qdot = self.system.equations().qdot(self.q, self.v)
+        return jax.jvp(lambda q: self._point(q, body, point), (self.q,), (qdot,))[1]
+
+    def joint(self, name: str) -> JointMotion:
+        """Coordinates and rates of a joint by name (an angle between -pi and pi)."""
+        require_coordinates(self.system, name)
+        return JointMotion(self.system.joint(name).coordinates, *joint_coordinates(self.system, self.q, self.v)[name])
+
+    def coordinate(self, name: str) -> Float[Array, ""]:
+        """A generalised coordinate by name, of a `GeneralizedSystem`."""
+        return self.q[coordinate_index(self.system, name)]
+
+    def _point(self, q, body: str, point) -> Float[Array, "3"]:
         k = _index(self.system, body)
-        poses = self.system.equations().poses(self.state.q)
+        poses = self.system.equations().poses(q)
         return poses.p[k] + poses.R[k] @ _arm(self.system, body, point)
 
     def position(self, body: str) -> Float[Array, "3"]:
         """World position (m) of the centre of mass of a body."""
         return self.point(body, "com")
+
+
+def require_coordinates(system, name: str) -> None:
+    """Raise unless a joint has coordinates."""
+    joint = system.joint(name)
+    if not joint.coordinates:
+        raise ModelError(
+            f"Joint '{name}' is a {type(joint).__name__}, which has no coordinates. Ask for points of its bodies."
+        )
+
+
+def coordinate_index(system, name: str) -> int:
+    """Place of a generalised coordinate in q."""
+    names = getattr(system, "coordinates", ())
+    if not isinstance(names, tuple):
+        raise ModelError(
+            f"Asked for coordinate '{name}' of a System of bodies. Use body(...), joint(...) or point(...)."
+        )
+    if name not in names:
+        raise unknown_name("Asked for coordinate", "Coordinates", name, names)
+    return names.index(name)
 
 
 def joints_of(system, shares: Float[Array, " m"]) -> tuple[str, ...]:

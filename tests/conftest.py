@@ -7,6 +7,9 @@ import os
 
 # Compilation is most of a test's time: half of it is saved by not optimising the machine code.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+# Two workers on two cores: threads of the linear algebra would only wait for each other (a Cholesky of 242 rows took 600 times as
+# long on a busy machine).
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import equinox as eqx
 import jax

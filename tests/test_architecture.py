@@ -10,11 +10,11 @@ PACKAGE = Path(jaxmb.__file__).parent
 #: Later layers may import earlier ones (and their own), never the other way.
 LAYERS = (
     ("status", "errors", "spatial", "functions"),
-    ("body", "coordinates", "state", "terms"),
+    ("body", "coordinates", "state", "jacobian", "terms", "elimination"),
     ("ports",),
     ("joints",),
     ("forces",),
-    ("kinematics", "groups", "scatter"),
+    ("kinematics", "groups"),
     ("packed", "generalized", "system"),
     ("formulations",),
     ("stabilization",),
@@ -23,6 +23,7 @@ LAYERS = (
     ("outputs",),
     ("distribution",),
     ("trajectory",),
+    ("events",),
     ("solution",),
     ("analyses",),
     ("io", "mechanisms"),

@@ -209,3 +209,12 @@ def test_products_are_those_of_numpy():
     np.testing.assert_allclose(spatial.dot(jnp.array(x), jnp.array(y)), np.sum(x * y, axis=1), atol=1e-14)
     np.testing.assert_allclose(spatial.cross(jnp.array(x), jnp.array(y)), np.cross(x, y), atol=1e-14)
     np.testing.assert_allclose(spatial.inverse(jnp.array(A)), np.linalg.inv(A), rtol=1e-11)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-3, 0.00999, 0.0101, 1.0, 3.0])
+def test_mean_rotation_is_the_mean(size):
+    """By quadrature of scipy's rotations; below and above the switch to the series."""
+    phi, x = size * np.array([0.6, -0.64, 0.48]), np.array([0.3, 1.0, -0.5])
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    turned = Rotation.from_rotvec(0.5 * (nodes[:, None] + 1) * phi).apply(x)
+    np.testing.assert_allclose(spatial.mean_rotation(jnp.array(phi), jnp.array(x)), 0.5 * weights @ turned, atol=2e-13)

@@ -20,7 +20,6 @@ from ..trajectory import Trajectory, joints_of
 from .closing import CLOSED
 from .dependence import decompose
 from .follow import SOLVERS, Follower, Place, closing, kinematic_solve, rates, rates_exist
-from .simulate import weakest_rows
 
 START_ITERATIONS = 256
 #: A speed takes part in a free motion if it is larger than this part of it.
@@ -137,7 +136,7 @@ def _run(system, ts, guess, solver: str, max_steps: int) -> dict[str, Any]:
     ended = {
         "status": _verdict(end, scaling, redundant),
         "reached": end.t,
-        "weakest": weakest_rows(end.null, jnp.asarray(redundant)),
+        "weakest": end.null.weakest(jnp.asarray(redundant)),
         "open": frozen.terms(missed, end.q, jnp.zeros(n)).Phi,
     }
     return {"motion": {"q": q, "v": v, "a": a, "trials": path.trials, **ended}, "start": path.q[0]}

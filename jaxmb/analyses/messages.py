@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from ..formulations.deflated import dense
 from ..solution import Solution
 from ..status import Status
+from .culprits import culprits
 
 REDUNDANT_ROW = 1e-6
 
@@ -15,12 +17,28 @@ def explain(solution: Solution, raw) -> str:
     if status == Status.unassembled:
         return _unassembled(rows, np.asarray(raw["Phi"]), np.asarray(raw["Phi_dot"]))
     if status == Status.redundant:
-        J = np.asarray(raw["J"])
+        J = np.asarray(dense(raw["jacobian"]))
         rank = len(rows) - int(raw["deficiency"])
         return (
             f"{type(solution.formulation).__name__}() cannot solve this system: {len(rows)} constraint rows, rank {rank} "
             f"(redundant together: {', '.join(dependent_rows(rows, J))}). Use a formulation with tolerates_redundancy, for "
             "example UdwadiaKalaba(); see redundancy(system, state)."
+        )
+    if status == Status.not_finite and solution.last is not None:
+        span = float(raw["t1"]) - float(raw["t0"])
+        named = culprits(solution.system, solution.last, span)
+        found = (
+            f"{', '.join(named)} became NaN or infinite"
+            if named
+            else "A force, constraint or mass became NaN or infinite"
+        )
+        return (
+            f"Stopped at t = {float(solution.reached):.6g} s: {found} there. Look at its function and numbers at that time, or "
+            "end the run before by an Event."
+        )
+    if bool(raw["stiff"]) and status in (Status.max_steps, Status.step_collapse):
+        return (
+            f"{solution.message} Explicit steps were bound by stability: the problem is stiff, so use solver=Radau()."
         )
     return solution.message
 

@@ -1,36 +1,48 @@
 """From a system and a state to a motion."""
 
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, ArrayLike, Float, Int
+from jaxtyping import Array, ArrayLike, Float
 
 from ..errors import ModelError, SimulationError, is_concrete
-from ..formulations.base import RANK_TOLERANCE, Formulation, RateFormulation
+from ..events import Event, bind
+from ..formulations.base import Formulation, RateFormulation
 from ..formulations.choice import Choice
-from ..formulations.deflated import Deflated, NullSpace, null_space
-from ..formulations.null_space import NullSpaceFormulation
+from ..formulations.deflated import Deflated
 from ..integrators.field import Carried, Field, FieldTerm
+from ..integrators.mode import Mode, Moded
 from ..integrators.noticing import Noticing
 from ..integrators.progress import BarMeter
+from ..integrators.radau import Radau
 from ..integrators.stabilized import Stabilized
-from ..ports import replace
-from ..solution import Solution, Stats
+from ..integrators.stiffness import tells_stiffness
+from ..solution import EventLog, Solution, Stats
 from ..stabilization import Projection, Stabilization
 from ..state import State
 from ..status import Status, from_number
+from .choices import (
+    check_choices,
+    choose_solver,
+    choose_stabilization,
+    moves_positions,
+    save_times,
+    solves_by_blocks,
+    start_mode,
+    start_null,
+    with_dof,
+)
 from .messages import explain
 
 #: Largest |Phi| (m, rad) and |Phi_dot| (m/s, rad/s) of a start that counts as assembled; what is left is corrected.
 ASSEMBLED = 1e-6
 #: A run that breaks down with |sin b| (or |cos b|) of its Euler angles below this met their singularity.
 LOCKED = 0.05
-#: Singular values within this factor of the smallest one vanish with it.
-ABOUT_AS_SMALL = 10.0
 
 
 def simulate(
@@ -46,6 +58,9 @@ def simulate(
     rtol: ArrayLike = 1e-8,
     atol: ArrayLike = 1e-8,
     dt: ArrayLike | None = None,
+    events: Mapping[str, Event] | None = None,
+    released: Sequence[str] = (),
+    max_events: int = 100,
     max_steps: int = 100_000,
     gradient: str = "reverse",
     singular: str = "stop",
@@ -55,9 +70,17 @@ def simulate(
     """Integrate the equations of motion from `state` to the time `t1` (s).
 
     The result is kept at the times `ts`, or every `dt_save` seconds, or at the start and the end. Orthogonal choices are
-    separate arguments: `formulation` (default `Deflated()`), `stabilization` (default `Projection()`), `solver` (any explicit
-    diffrax solver, default `Dopri8()`), adaptive steps by `rtol` and `atol` or fixed steps `dt` (s). Numbers may change without
-    compiling again.
+    separate arguments: `formulation` (default `Deflated()`), `stabilization` (default `Projection()`, none for solvers that keep
+    the constraints by themselves), `solver`, adaptive steps by `rtol` and `atol` or fixed steps `dt` (s). Numbers may change
+    without compiling again.
+
+    The solver is any of diffrax's explicit ones, its `Kvaerno3`, `Kvaerno4` or `Kvaerno5`, or one of this package: `Radau` for
+    stiff problems, `Adams`, `GeneralizedAlpha`, `HHT`, `Rattle`, `IndexOneDAE`. By default it is `diffrax.Dopri8()`, and where
+    its steps turn out to be bound by stability the run is made again with `Radau()`, with a warning; inside jit, where that
+    cannot be known beforehand, choose.
+
+    `events` are things that happen on the way, by name (see `Event`); `released` are joints that are open at the start, to be
+    locked by an event. A run that an event ends has the status `event`, its last state is `solution.end`.
 
     Works under jit, vmap and grad. `gradient` says how derivatives will be taken: "reverse" (checkpointed; `jax.grad`,
     `jax.vjp`), "forward" (`jax.jvp`, `jax.jacfwd`, cheap for few parameters), or "direct" (both, second order too, more
@@ -65,31 +88,48 @@ def simulate(
     on, on a branch that nobody has checked. A run that fails has a status and NaN after the time it reached; with
     `throw=True` and outside of jit it raises `SimulationError`.
     """
-    formulation = Deflated() if formulation is None else formulation
-    stabilization = Projection() if stabilization is None else stabilization
-    solver = diffrax.Dopri8() if solver is None else solver
-    _check_choices(system, state, solver, rtol, atol, dt, max_steps, gradient, singular)
-    times = _save_times(state.t, t1, ts, dt_save)
-    formulation = _with_dof(formulation, system, state)
-    arguments = (
-        system,
-        state,
-        jnp.asarray(t1, float),
-        times,
-        not (ts is None and dt_save is None),
-        formulation,
-        stabilization,
-        solver,
-        jnp.asarray(rtol, float),
-        jnp.asarray(atol, float),
-        None if dt is None else jnp.asarray(dt, float),
-        max_steps,
-        gradient,
-        singular,
-        progress,
-    )
+    times = save_times(state.t, t1, ts, dt_save)
+    bound = None if not events else bind(system, state, events, max_events)
+    mode = start_mode(system, bound, released)
+    check_choices(solver, formulation, mode, rtol, atol, dt, max_steps, max_events, gradient, singular)
+    formulation = with_dof(Deflated() if formulation is None else formulation, system, state)
+    automatic = solver is None and dt is None and is_concrete(system, state, t1, times, bound)
+    automatic = automatic and not moves_positions(formulation)
+
+    def run(solver, gives_up):
+        solver = choose_solver(solver, system, state, mode, rtol, atol)
+        chosen = choose_stabilization(stabilization, solver)
+        arguments = (
+            system,
+            state,
+            jnp.asarray(t1, float),
+            times,
+            not (ts is None and dt_save is None),
+            formulation,
+            chosen,
+            solver,
+            jnp.asarray(rtol, float),
+            jnp.asarray(atol, float),
+            None if dt is None else jnp.asarray(dt, float),
+            bound,
+            mode,
+            max_steps,
+            gradient,
+            singular,
+            gives_up,
+            progress,
+        )
+        return chosen, _run(*arguments)
+
     try:
-        raw = _run(*arguments)
+        chosen, raw = run(solver, automatic)
+        if automatic and bool(raw["status"] == Status.stiff):
+            warnings.warn(
+                f"simulate found the problem stiff at t = {float(raw['reached']):.3g} s (explicit steps are bound by stability) "
+                "and starts again with solver=Radau(). Give this solver, or an explicit one, to choose.",
+                stacklevel=2,
+            )
+            chosen, raw = run(Radau(), False)
     except TypeError as error:
         if "custom_vjp" not in str(error):
             raise
@@ -97,8 +137,9 @@ def simulate(
             "simulate was differentiated in forward mode (jvp, jacfwd), but prepares for reverse mode by default. Call it with "
             "gradient='forward', or with gradient='direct' for both."
         ) from error
+    log = None if bound is None else EventLog(tuple(events or ()), raw["event_times"], raw["event_index"])
     solution = Solution(  # pyright: ignore[reportCallIssue]
-        t=times,
+        t=raw["t"],
         q=raw["q"],
         v=raw["v"],
         work=raw["work"],
@@ -108,7 +149,10 @@ def simulate(
         weakest=raw["weakest"],
         system=system,
         formulation=formulation,
-        stabilization=stabilization,
+        stabilization=chosen,
+        last=State(raw["reached"], *raw["last"]),
+        events=log,
+        mode=raw["mode"],
     )
     if throw and is_concrete(raw["status"], raw["Phi"]) and not bool(solution.ok):
         raise SimulationError(explain(solution, raw))
@@ -128,17 +172,21 @@ def _run(
     rtol,
     atol,
     dt,
+    events,
+    mode,
     max_steps,
     gradient,
     singular,
+    gives_up,
     progress,
 ) -> dict[str, Any]:
-    equations = system.equations()
+    field = Field(system.equations(), formulation, stabilization)
     t0, q, v = state.t, state.q, state.v
+    equations = field.equations if mode is None else Moded(field.equations, mode)
     terms = equations.terms(t0, q, v)
-    null = null_space(terms.J)
+    by_blocks = solves_by_blocks(equations, formulation, stabilization, solver, mode, events)
+    null = start_null(terms.jacobian, by_blocks)
     memory = stabilization.start(equations, t0, q, v)
-    field = Field(equations, formulation, stabilization)
     started = _start_status(terms)
     # A start that cannot be used is not integrated.
     ok = started == Status.successful
@@ -148,24 +196,33 @@ def _run(
         q, v = (jnp.where(ok, new, old) for new, old in ((corrected.q, q), (corrected.v, v)))
     adaptive = dt is None
     if dt is None:
-        smallest = 1e-13 * jnp.abs(t1 - t0)
-        a = Deflated().particular(terms.mass, terms.J, terms.Q, terms.gamma, null).a
+        a = Deflated().particular(terms.mass, terms.jacobian, terms.Q, terms.gamma, null).a
         dt = _first_step(equations, state, a, rtol, atol, t1 - t0)
-        controller = Noticing(
-            diffrax.PIDController(rtol=rtol, atol=atol, dtmin=smallest, force_dtmin=False, norm=_norm_of_motion)
-        )
+        make = getattr(solver, "controller", diffrax.PIDController)
+        smallest = 1e-13 * jnp.abs(t1 - t0)
+        controller = make(rtol=rtol, atol=atol, dtmin=smallest, force_dtmin=False, norm=_norm_of_motion)
     else:
-        controller = Noticing(diffrax.ConstantStepSize())
+        controller = diffrax.ConstantStepSize()
+    times = jnp.clip(times, None, end)
     out = diffrax.diffeqsolve(
         FieldTerm(field),
-        Stabilized(_for_gradient(solver, gradient), field, adaptive, singular == "stop"),
+        Stabilized(
+            _for_gradient(solver, gradient),
+            field,
+            adaptive,
+            stops=singular == "stop",
+            gives_up=gives_up and tells_stiffness(solver),
+            events=events,
+        ),
         t0,
         end,
         dt,
         (q, v, jnp.zeros(()), jnp.zeros(())),
-        args=Carried(null, memory),
-        saveat=diffrax.SaveAt(ts=jnp.clip(times, None, end), solver_state=True, controller_state=True),
-        stepsize_controller=controller,
+        args=Carried(null, memory, mode),
+        saveat=diffrax.SaveAt(
+            subs=(diffrax.SubSaveAt(ts=times), diffrax.SubSaveAt(t1=True)), solver_state=True, controller_state=True
+        ),
+        stepsize_controller=Noticing(controller),
         max_steps=max_steps,
         adjoint=_adjoint(gradient),
         progress_meter=BarMeter() if progress else diffrax.NoProgressMeter(),
@@ -173,36 +230,44 @@ def _run(
     )
     end_state: Any = out.solver_state
     noticed: Any = out.controller_state
-    saved: Any = out.ys
-    reached = jnp.where(ok, jnp.where(out.result == diffrax.RESULTS.successful, t1, end_state.good_until), t0)
+    saved, last = out.ys  # pyright: ignore[reportGeneralTypeIssues]
     status = _final_status(started, out.result, end_state, noticed)
+    reached = jnp.where(ok, jnp.where(out.result == diffrax.RESULTS.successful, t1, end_state.good_until), t0)
     good = (times <= reached) & ok
     q, v, work, _ = saved
-    if stabilization.corrects and between:
-        q, v = jax.vmap(lambda t, q, v: _correct_saved(equations, stabilization, t, q, v))(times, q, v)
+    modes = None if mode is None else _modes(mode, end_state.events, times)
+    correction = stabilization if stabilization.corrects else Projection()
+    if between and (stabilization.corrects or getattr(solver, "keeps_constraints", False)):
+        q, v = _correct_saved(field, correction, times, q, v, modes, by_blocks)
     else:
         q = jax.vmap(lambda q: equations.retract(q, jnp.zeros_like(state.v)))(q)
     q, v = (jnp.where(good[:, None], x, jnp.nan) for x in (q, v))
+    work = jnp.where(good, work, jnp.nan)
+    last = tuple(x[-1] for x in last[:3])
+    last_q = equations.retract(last[0], jnp.zeros_like(state.v))
+    last = (last_q, last[1], last[2])
+    log = {}
+    if events is not None:
+        reached, last = _end_at_event(events, field, jax.lax.stop_gradient(end_state), status, reached, last)
+        log = {"event_times": end_state.events.times, "event_index": end_state.events.index}
+        if not between:  # the end that was asked for is where the event ended the run
+            ended = status == Status.event
+            times = times.at[-1].set(jnp.where(ended, reached, times[-1]))
+            q, v, work = (
+                rows.at[-1].set(jnp.where(ended, x, rows[-1])) for rows, x in zip((q, v, work), last, strict=True)
+            )
     stats = {
         "steps": out.stats["num_accepted_steps"],
         "rejected": out.stats["num_rejected_steps"],
-        "right_hand_sides": _evaluations(solver, out.stats["num_steps"]),
+        "right_hand_sides": jnp.maximum(jnp.round(noticed.evaluations).astype(int), -1),
         "newton_iterations": end_state.iterations,
+        "orders": getattr(end_state.inner, "orders", None),
     }
-    work = jnp.where(good, work, jnp.nan)
-    weakest = weakest_rows(end_state.carried.null, null.deficiency)
-    at_start = {"Phi": terms.Phi, "Phi_dot": terms.Phi_dot, "J": terms.J, "deficiency": null.deficiency}
-    ended = {"status": status, "reached": reached, "weakest": weakest, "stats": stats}
-    return {"q": q, "v": v, "work": work, **ended, **at_start}
-
-
-def weakest_rows(null: NullSpace, redundant: Int[Array, ""]) -> Float[Array, " m"]:
-    """How much each row takes part in the combinations nearest to dependence, those redundant from the start aside: the left
-    singular vectors of the smallest singular value and of others about as small, for several can vanish together."""
-    order = jnp.arange(null.sigma.size)  # they come in ascending order
-    smallest = jnp.sum(jnp.where(order == redundant, null.sigma, 0.0))
-    vanishing = (order >= redundant) & (null.sigma <= ABOUT_AS_SMALL * smallest)
-    return jnp.sqrt(jnp.sum(jnp.where(vanishing[None, :], null.U**2, 0.0), axis=1))
+    weakest = end_state.carried.null.weakest(null.deficiency)
+    at_start = {"Phi": terms.Phi, "Phi_dot": terms.Phi_dot, "jacobian": terms.jacobian, "deficiency": null.deficiency}
+    attempted = {"t0": t0, "t1": t1, "stiff": end_state.stiffness.found, "mode": modes}
+    ended = {"status": status, "reached": reached, "weakest": weakest, "stats": stats, "last": last[:2]}
+    return {"t": times, "q": q, "v": v, "work": work, **ended, **at_start, **attempted, **log}
 
 
 def _first_step(equations, state: State, a, rtol, atol, span) -> Float[Array, ""]:
@@ -238,12 +303,38 @@ def _final_status(started: Status, result, end_state, noticed) -> Status:
     return Status.where(started == Status.successful, status, started)
 
 
-def _correct_saved(equations, stabilization, t, q, v):
+def _modes(start: Mode, log, times: Float[Array, " times"]) -> Mode:
+    """Which rows hold at the times of the result: those after the last event before each."""
+    if log is None:
+        return jax.tree.map(lambda row: jnp.broadcast_to(row, (times.size, row.size)), start)
+    after = jax.tree.map(lambda first, later: jnp.concatenate([first[None], later]), start, Mode(log.active, log.held))
+    place = jnp.searchsorted(log.times, times, side="left")
+    return jax.tree.map(lambda rows: rows[place], after)
+
+
+def _correct_saved(field: Field, stabilization: Stabilization, times, q, v, modes: Mode | None, by_blocks: bool):
     """States between steps are interpolated; they are put on the constraints as the steps are."""
-    terms = equations.terms(t, q, v)
-    memory = stabilization.start(equations, t, q, v)
-    corrected = stabilization.correct(equations, t, q, v, terms, null_space(terms.J), memory)
-    return corrected.q, corrected.v
+
+    def correct(t, q, v, mode):
+        equations = field.equations if mode is None else Moded(field.equations, mode)
+        terms = equations.terms(t, q, v)
+        memory = stabilization.start(equations, t, q, v)
+        null = start_null(terms.jacobian, by_blocks)
+        corrected = stabilization.correct(equations, t, q, v, terms, null, memory)
+        return corrected.q, corrected.v
+
+    return jax.vmap(correct, in_axes=(0, 0, 0, None if modes is None else 0))(times, q, v, modes)
+
+
+def _end_at_event(events, field: Field, end_state, status: Status, reached, last):
+    """Time and state of the event that ended the run; the last step ended just behind it. Differentiable."""
+    q, v, work = last
+    ended = status == Status.event
+    delta = events.stopping_shift(end_state.events, field, reached, q, v, end_state.carried)
+    delta = jnp.where(ended, delta, 0.0)
+    zero = jnp.zeros(())
+    _, a, power, _ = field(reached, (q, v, zero, zero), end_state.carried)
+    return reached + delta, (field.equations.retract(q, delta * v), v + delta * a, work + delta * power)
 
 
 def _norm_of_motion(y):
@@ -270,89 +361,3 @@ def _adjoint(gradient: str):
     if gradient == "forward":
         return diffrax.ForwardMode()
     return diffrax.DirectAdjoint() if gradient == "direct" else diffrax.RecursiveCheckpointAdjoint()
-
-
-def _evaluations(solver, steps: Int[Array, ""]) -> Int[Array, ""]:
-    """Evaluations of the right-hand side; -1 for a solver that does not say."""
-    if not isinstance(solver, diffrax.AbstractRungeKutta):
-        return jnp.asarray(-1)
-    tableau: Any = solver.tableau
-    return tableau.num_stages * steps
-
-
-def _with_dof(formulation, system, state: State):
-    """Formulations whose arrays depend on the degrees of freedom get their number here, when it can be known."""
-    members = formulation.formulations if isinstance(formulation, Choice) else (formulation,)
-    if not is_concrete(system, state) or not any(_lacks_dof(f) for f in members):
-        return formulation
-    dof = _dof(system, state)
-    members = tuple(replace(f, dof=dof) if _lacks_dof(f) else f for f in members)
-    return replace(formulation, formulations=members) if isinstance(formulation, Choice) else members[0]
-
-
-def _lacks_dof(formulation) -> bool:
-    return isinstance(formulation, NullSpaceFormulation) and formulation.dof is None
-
-
-def _dof(system, state: State) -> int:
-    return int(state.v.size - np.linalg.matrix_rank(np.asarray(_jacobian(system, state)), rtol=RANK_TOLERANCE))
-
-
-@eqx.filter_jit
-def _jacobian(system, state: State) -> Float[Array, "m n"]:
-    return system.equations().terms(state.t, state.q, state.v).J
-
-
-def _save_times(t0, t1, ts, dt_save) -> Float[Array, " times"]:
-    if is_concrete(t0, t1) and not float(t1) > float(t0):
-        raise ModelError(
-            f"simulate was given t1 = {float(t1):g} s, but the state is at t = {float(t0):g} s. Give an end after the start."
-        )
-    if ts is not None and dt_save is not None:
-        raise ModelError("simulate was given both ts and dt_save. Give one of them.")
-    if ts is not None:
-        times = jnp.asarray(ts, float)
-        if times.ndim != 1 or times.size == 0:
-            raise ModelError(f"simulate was given ts of shape {times.shape}; it must be a list of times.")
-        if is_concrete(times, t0, t1):
-            values = np.asarray(times)
-            if (
-                np.any(np.diff(values) < 0)
-                or values[0] < float(t0) - 1e-12
-                or values[-1] > float(t1) * (1 + 1e-12) + 1e-12
-            ):
-                raise ModelError(f"simulate was given ts that do not increase within [{float(t0):g}, {float(t1):g}] s.")
-        return times
-    if dt_save is None:
-        return jnp.stack([jnp.asarray(t0, float), jnp.asarray(t1, float)])
-    if not is_concrete(t0, t1, dt_save):
-        raise ModelError(
-            "simulate was given dt_save inside jit, where the number of times is not known. Give ts instead."
-        )
-    count = round((float(t1) - float(t0)) / float(dt_save))
-    if count < 1 or abs(count * float(dt_save) - (float(t1) - float(t0))) > 1e-6 * float(dt_save):
-        raise ModelError(
-            f"simulate was given dt_save={dt_save}, which does not divide {float(t1) - float(t0):g} s. Give ts instead."
-        )
-    return jnp.linspace(jnp.asarray(t0, float), jnp.asarray(t1, float), count + 1)
-
-
-def _check_choices(system, state, solver, rtol, atol, dt, max_steps, gradient, singular) -> None:
-    if singular not in ("stop", "pass"):
-        raise ModelError(f"simulate was given singular='{singular}'. Use 'stop' or 'pass'.")
-    if gradient not in ("reverse", "forward", "direct"):
-        raise ModelError(f"simulate was given gradient='{gradient}'. Use 'reverse', 'forward' or 'direct'.")
-    if isinstance(solver, diffrax.AbstractImplicitSolver):
-        raise ModelError(
-            f"simulate was given {type(solver).__name__}, an implicit solver. Use an explicit one, such as Dopri8()."
-        )
-    if not isinstance(solver, diffrax.AbstractAdaptiveSolver) and dt is None:
-        raise ModelError(
-            f"simulate was given {type(solver).__name__}, which has no error estimate. Give fixed steps dt=, too."
-        )
-    if is_concrete(rtol, atol) and not (float(rtol) > 0 and float(atol) > 0):
-        raise ModelError(f"simulate was given rtol={rtol}, atol={atol}; both must be positive.")
-    if dt is not None and is_concrete(dt) and not float(dt) > 0:
-        raise ModelError(f"simulate was given dt={dt}; a step must be positive.")
-    if max_steps < 1:
-        raise ModelError(f"simulate was given max_steps={max_steps}; at least 1 is needed.")

@@ -61,6 +61,31 @@ class Coordinates(eqx.Module):
         """The positions reached by the small displacement dv (speeds times time)."""
         return q + dv
 
+    # Around a pose, implicit integrators use local coordinates x and speeds u in axes that go with the body, in which a body that
+    # merely turns, and all it carries, changes nothing. Kinds without such axes have x = displacement and u = v.
+
+    def chart(self, q: Float[Array, " nq"], x: Float[Array, " nv"]) -> Float[Array, " nq"]:
+        """The positions at the local coordinates x around q."""
+        return self.retract(q, x)
+
+    def chart_speed(
+        self, q: Float[Array, " nq"], x: Float[Array, " nv"], rate: Float[Array, " nv"]
+    ) -> Float[Array, " nv"]:
+        """The speeds u at the local coordinates x, which change at `rate`."""
+        return rate
+
+    def to_axes(self, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        """Speeds in axes that go with the body."""
+        return v
+
+    def from_axes(self, q: Float[Array, " nq"], u: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        """The inverse of `to_axes`."""
+        return u
+
+    def drift(self, u: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        """What the turning axes add to the rate of u to make it that of v: to_axes(q, a) = du/dt + drift(u)."""
+        return jnp.zeros_like(u)
+
     def own_residual(self, q: Float[Array, " nq"]) -> Float[Array, " rows"]:
         """The kind's own constraint rows."""
         return jnp.zeros(0)

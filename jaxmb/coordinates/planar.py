@@ -22,3 +22,8 @@ class Planar(Coordinates):
 
     def from_pose(self, pose):
         return jnp.stack([pose.p[0], pose.p[1], angle_about_z(pose.R)])
+
+    def twist(self, q, v):
+        # As it follows from `pose`, but XLA does not see that it is linear with constant weights, and so is M.
+        zero = jnp.zeros_like(v[0])
+        return jnp.stack([v[0], v[1], zero, zero, zero, v[2]])

@@ -10,6 +10,7 @@ from ..status import Status
 from ..terms import Terms
 from .base import Accel, Formulation, RateFormulation, Rates, all_finite
 from .deflated import Deflated, NullSpace, null_space
+from .pivots import Pivots
 
 
 class Choice(eqx.Module):
@@ -34,7 +35,7 @@ def rates(
     formulation: Formulation | RateFormulation | Choice,
     terms: Terms,
     gamma: Float[Array, " m"],
-    null: NullSpace | None = None,
+    null: NullSpace | Pivots | None = None,
 ) -> Rates:
     """Accelerations and multipliers by any formulation, with the (stabilized) gamma; `null` is the null space nearby.
 
@@ -47,8 +48,8 @@ def rates(
         return formulation.rates(terms.M, terms.J, terms.Q, gamma, terms.Phi, terms.Phi_dot)
     if isinstance(formulation, Deflated):
         nearby = null_space(terms.J) if null is None else null
-        out = formulation.particular(terms.mass, terms.J, terms.Q, gamma, nearby)
-        finite = all_finite(terms.J, terms.Q, gamma)
+        out = formulation.particular(terms.mass, terms.jacobian, terms.Q, gamma, nearby)
+        finite = all_finite(*jax.tree.leaves(terms.jacobian), terms.Q, gamma)
         out = Accel(out.a, out.lam, Status.where(finite, out.status, Status.not_finite))
     else:
         out = formulation.solve(terms.M, terms.J, terms.Q, gamma)

@@ -1,6 +1,7 @@
 """The default: Cholesky of the Schur complement with its null space filled; fast, and the rank need not be known."""
 
-from typing import ClassVar
+import functools
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -8,14 +9,22 @@ import jax.numpy as jnp
 import jax.scipy as jsp
 from jaxtyping import Array, Bool, Float, Int
 
+from ..jacobian import BlockJacobian
 from ..status import Status
 from ..terms import BlockDiagonal
 from .base import Accel, Formulation, minimum_norm
+from .pivots import ABOUT_AS_SMALL, Pivots, structured_product, structured_solve
+from .structure import unit_scale
 
 Mass = BlockDiagonal | Float[Array, "n n"]
+Jacobian = BlockJacobian | Float[Array, "m n"]
 
 #: Eigenvalues of D J J' D below this fraction of the largest count as zero; they are squares of singular values.
 NULL_TOLERANCE = 1e-9
+#: The same for a run that passes singular configurations, eps^(2/3). There a singular value s goes through zero: too early a zero
+#: lets a constraint go, whose speed is wrong by the order of s after that, too late a one leaves rounding, of the order
+#: eps / s^2. The two are equal at s = eps^(1/3).
+PASSING_TOLERANCE = 3.7e-11
 
 
 class NullSpace(eqx.Module):
@@ -47,16 +56,28 @@ class NullSpace(eqx.Module):
         """The smallest singular value that is not null."""
         return jnp.min(jnp.where(self.null, jnp.inf, self.sigma), initial=jnp.inf)
 
-    def crossing(self, J: Float[Array, "m n"]) -> tuple[Bool[Array, ""], Float[Array, ""]]:
+    def crossing(self, J: Jacobian) -> tuple[Bool[Array, ""], Float[Array, ""]]:
         """Whether a singular value seems to have passed zero on the way from where this was found to J here, and how much J
         has changed, relative to its size.
 
         Along a smooth path the singular value of a smooth pair of vectors changes its sign there, which u' D J y with the
         old pair shows even when a step jumps over the point itself. When J has changed much, the vectors may merely have turned.
         """
-        now = self.U.T @ (self.D[:, None] * (J @ self.Y))
+        now = self.U.T @ (self.D[:, None] * (dense(J) @ self.Y))
         change = jnp.sqrt(jnp.sum((now - jnp.diag(self.sigma)) ** 2) / jnp.sum(self.sigma**2, initial=1e-300))
         return jnp.any(~self.null & (jnp.diagonal(now) < 0)), change
+
+    def at(self, J: Jacobian, tolerance: float) -> "NullSpace":
+        """That of J elsewhere, with the same weights."""
+        return null_space(dense(J), self.D, tolerance)
+
+    def weakest(self, redundant: Int[Array, ""]) -> Float[Array, " m"]:
+        """How much each row takes part in the combinations nearest to dependence, those redundant from the start aside: the left
+        singular vectors of the smallest singular value and of others about as small, for several can vanish together."""
+        order = jnp.arange(self.sigma.size)  # they come in ascending order
+        smallest = jnp.sum(jnp.where(order == redundant, self.sigma, 0.0))
+        vanishing = (order >= redundant) & (self.sigma <= ABOUT_AS_SMALL * smallest)
+        return jnp.sqrt(jnp.sum(jnp.where(vanishing[None, :], self.U**2, 0.0), axis=1))
 
 
 def schur(M: Mass, J: Float[Array, "m n"]) -> tuple[Float[Array, "m m"], Float[Array, "m n"]]:
@@ -82,17 +103,19 @@ def augmented_mass(M: Mass, J) -> tuple[Float[Array, "n n"], Float[Array, ""]]:
 
 def row_scale(S: Float[Array, "m m"]) -> Float[Array, " m"]:
     """D with a unit diagonal of D S D, so that no choice of units matters; 1 for an empty row."""
-    diagonal = jnp.diagonal(S)
-    return jnp.where(diagonal > 0, jax.lax.rsqrt(jnp.where(diagonal > 0, diagonal, 1.0)), 1.0)
+    return unit_scale(jnp.diagonal(S))
 
 
-def null_space(J: Float[Array, "m n"], D: Float[Array, " m"] | None = None) -> NullSpace:
+def null_space(
+    J: Float[Array, "m n"], D: Float[Array, " m"] | None = None, tolerance: float = NULL_TOLERANCE
+) -> NullSpace:
     """The null space by an eigenvalue decomposition. It has no derivative: solutions do not depend on the basis."""
     J = jax.lax.stop_gradient(J)
     D = row_scale(J @ J.T) if D is None else D
     DJ = D[:, None] * J
     eigenvalues, U = jnp.linalg.eigh(DJ @ DJ.T)
-    null = eigenvalues < NULL_TOLERANCE * jnp.max(eigenvalues, initial=0.0)
+    # Not <: where no row holds, all eigenvalues are zero and all rows null.
+    null = eigenvalues <= tolerance * jnp.max(eigenvalues, initial=0.0)
     sigma = jnp.sqrt(jnp.where(null, 1.0, eigenvalues))
     keep = jnp.where(null, 0.0, 1.0)
     Y = DJ.T @ U * (keep / sigma)[None, :]
@@ -116,18 +139,22 @@ class Deflated(Formulation):
         out = self.particular(M, J, Q, gamma, null_space(J) if null is None else null)
         return Accel(out.a, minimum_norm(J, out.lam), out.status)
 
-    def particular(self, M: Mass, J, Q, gamma, null: NullSpace) -> Accel:
+    def particular(self, M: Mass, J: Jacobian, Q, gamma, null: "NullSpace | Pivots") -> Accel:
         """The same without making the multipliers the smallest ones, which costs a pseudoinverse."""
 
         n = Q.size
+        if isinstance(null, Pivots):
+            product: Any = structured_product
+            solve: Any = functools.partial(structured_solve, dropped=null.dropped)
+        else:
+            J = dense(J)
+            product, solve = dense_product, functools.partial(deflated_solve, N=null.D[:, None] * null.N)
 
         def K(x):
-            a, lam = x[:n], x[n:]
-            dense = M.dense() if isinstance(M, BlockDiagonal) else M
-            return jnp.concatenate([dense @ a + J.T @ lam, J @ a])
+            return jnp.concatenate(product(M, J, x[:n], x[n:]))
 
         def algorithm(_, b):
-            return jnp.concatenate(deflated_solve(M, J, b[:n], b[n:], null.D[:, None] * null.N))
+            return jnp.concatenate(solve(M, J, b[:n], b[n:]))
 
         # One vector and not a pair: JAX cannot differentiate this solve when only a part of a pair has a derivative.
         x = jax.lax.custom_linear_solve(K, jnp.concatenate([Q, gamma]), algorithm, symmetric=True)
@@ -137,6 +164,16 @@ class Deflated(Formulation):
 
     def _solve(self, M, J, Q, gamma) -> Accel:
         return self.particular(M, J, Q, gamma, null_space(J))
+
+
+def dense(J: Jacobian) -> Float[Array, "m n"]:
+    return J.dense() if isinstance(J, BlockJacobian) else J
+
+
+def dense_product(M: Mass, J, a, lam):
+    """M a + J' lam and J a."""
+    M = M.dense() if isinstance(M, BlockDiagonal) else M
+    return M @ a + J.T @ lam, J @ a
 
 
 def deflated_solve(M: Mass, J, Q, gamma, N):

@@ -9,17 +9,20 @@ import jax.numpy as jnp
 
 from ..formulations.base import Formulation, RateFormulation
 from ..formulations.choice import Choice, rates, with_nonideal
-from ..formulations.deflated import NullSpace
 from ..stabilization import Stabilization
 from ..status import Status, as_number
 from ..terms import Equations
+from .mode import Mode, Moded
 
 
 class Carried(eqx.Module):
     """What a run carries from accepted step to accepted step besides its state."""
 
-    null: NullSpace
+    null: Any
+    """`NullSpace`, or `Pivots` where a large mechanism is solved by blocks."""
     memory: Any
+    mode: Mode | None = None
+    """Which rows hold; None where no joint is ever locked or released."""
 
 
 class Field(eqx.Module):
@@ -30,14 +33,19 @@ class Field(eqx.Module):
     formulation: Formulation | RateFormulation | Choice
     stabilization: Stabilization
 
+    def at(self, carried: Carried) -> Equations:
+        """The equations with the rows that hold."""
+        return self.equations if carried.mode is None else Moded(self.equations, carried.mode)
+
     def __call__(self, t, y, args: Carried):
         q, v, _, _ = y
-        q, v = self.stabilization.field(self.equations, t, q, v, args.null, args.memory)
-        terms = with_nonideal(self.formulation, self.equations.terms(t, q, v), t, q, v)
+        equations = self.at(args)
+        q, v = self.stabilization.field(equations, t, q, v, args.null, args.memory)
+        terms = with_nonideal(self.formulation, equations.terms(t, q, v), t, q, v)
         out = rates(self.formulation, terms, self.stabilization.bias(terms), args.null)
         power = terms.power
         if self.equations.rheonomic:  # moving constraints do work: -lam' J v = lam' Phi_t where Phi_dot = 0
-            power = power - jnp.dot(out.lam, terms.J @ v)
+            power = power - jnp.dot(out.lam, terms.jacobian @ v)
         # With a = 0 for a failure, the stages after it fail alike and not for its NaN.
         failed = out.status != Status.successful
         a, dv, power = (jnp.where(failed, 0.0, x) for x in (out.a, out.dv, power))

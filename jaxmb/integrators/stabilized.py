@@ -1,4 +1,4 @@
-"""A diffrax solver that corrects each step of another one, carries the null space, and stops at trouble."""
+"""A diffrax solver that corrects each step of another one, carries the null space, meets events, and stops at trouble."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,12 +7,14 @@ import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
-from ..formulations.deflated import null_space
+from ..formulations.deflated import NULL_TOLERANCE, PASSING_TOLERANCE
 from ..stabilization import Stabilization
 from ..status import Status, as_number, from_number
+from .events import Events, EventState
 from .field import Carried, Field
+from .stiffness import Stiffness, calm, tells_stiffness
 from .watch import Watch, watch
 
 Scalar = Float[Array, ""]
@@ -32,12 +34,17 @@ class StabilizedState(eqx.Module):
     """How far the coordinates are from a singular rotation (0 there)."""
     iterations: Int[Array, ""]
     watch: Watch
+    jumped: Bool[Array, ""]
+    """Whether an event changed the state after the last step."""
+    events: EventState | None
+    stiffness: Stiffness
 
 
 class Stabilized(diffrax.AbstractAdaptiveSolver):
-    """Steps the inner solver, corrects, refreshes the null space, and watches for singular configurations.
+    """Steps the inner solver, corrects, refreshes the null space, and watches for events and singular configurations.
 
-    The error estimate is the inner solver's, taken before the correction.
+    The error estimate is the inner solver's, taken before the correction. Its last two entries carry what the controller has to
+    know (see `Noticing`).
     """
 
     inner: diffrax.AbstractSolver
@@ -45,6 +52,9 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
     adaptive: bool = eqx.field(static=True)
     stops: bool = eqx.field(static=True, default=True)
     """Whether a singular configuration ends the run."""
+    gives_up: bool = eqx.field(static=True, default=False)
+    """Whether stiffness ends the run."""
+    events: Events | None = None
 
     @property
     def stabilization(self) -> Stabilization:
@@ -71,17 +81,29 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
         return self.inner.func(terms, t0, y0, args)
 
     def init(self, terms, t0, t1, y0, args: Carried):
-        zero = jnp.zeros((), int)
-        inner = self.inner.init(terms, t0, t1, y0, args)
-        regularity = jnp.min(jnp.abs(self.field.equations.regularity(y0[0])))
+        t0 = jnp.asarray(t0, float)
         return StabilizedState(
-            inner, args, Status.successful, jnp.asarray(t0, float), regularity, zero, watch(args.null)
+            inner=self.inner.init(terms, t0, t1, y0, args),
+            carried=args,
+            status=Status.successful,
+            good_until=t0,
+            regularity=jnp.min(jnp.abs(self.field.equations.regularity(y0[0]))),
+            iterations=jnp.zeros((), int),
+            watch=watch(args.null),
+            jumped=jnp.zeros((), bool),
+            events=None if self.events is None else self.events.start(self.field, t0, y0[0], y0[1], args),
+            stiffness=calm(),
         )
 
     def step(self, terms, t0, t1, y0, args, solver_state, made_jump):
         carried = solver_state.carried
-        equations = self.field.equations
-        y1, error, dense, inner, result = self.inner.step(terms, t0, t1, y0, carried, solver_state.inner, made_jump)
+        equations = self.field.at(carried)
+        y1, error, dense, inner, result = self.inner.step(
+            terms, t0, t1, y0, carried, solver_state.inner, made_jump | solver_state.jumped
+        )
+        stiffness = solver_state.stiffness
+        if tells_stiffness(self.inner):
+            stiffness = stiffness.after(self.inner, y0, y1, dense["k"])
         q, v, work, failure = y1
         failed = failure > y0[-1]
         q, v = (jnp.where(failed, jnp.nan, x) for x in (q, v))
@@ -99,25 +121,87 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
             failed = failed | lost
             y1 = (q, v, work, failure)
             dense = {**dense, "y1": y1}
-        null = null_space(at_end.J, carried.null.D)
-        status, too_far, watching = solver_state.watch.step(carried.null, null, at_end.J, t1 - t0, self.adaptive)
+        null = carried.null.at(at_end.jacobian, NULL_TOLERANCE if self.stops else PASSING_TOLERANCE)
+        status, too_far, watching = solver_state.watch.step(carried.null, null, at_end.jacobian, t1 - t0, self.adaptive)
         if not self.stops:
             status, too_far = Status.successful, jnp.zeros((), bool)
         same_side = equations.regularity(y0[0]) * equations.regularity(q) > 0
         status = Status.where(jnp.all(same_side), status, Status.coordinate_singularity)
-        if error is not None:
-            error = jax.tree.map(lambda e: jnp.where(failed, jnp.inf, jnp.where(too_far, REJECTED, e)), error)
+        if self.gives_up:
+            status = Status.where(stiffness.found, Status.stiff, status)
         if not self.adaptive:  # such a step cannot be taken again
             status = Status.where(failed, from_number((failure - y0[-1]) / (t1 - t0)), status)
-        ok = status == Status.successful
-        result = diffrax.RESULTS.where(ok, result, diffrax.RESULTS.nonlinear_divergence)  # pyright: ignore[reportArgumentType]
         state = StabilizedState(
-            inner,
-            Carried(null, memory),
-            status,
-            jnp.where(ok, t1, solver_state.good_until),
-            jnp.where(ok, jnp.min(jnp.abs(equations.regularity(q))), solver_state.regularity),
-            solver_state.iterations + iterations,
-            watching,
+            inner=inner,
+            carried=Carried(null, memory, carried.mode),
+            status=status,
+            good_until=t1,
+            regularity=jnp.min(jnp.abs(equations.regularity(q))),
+            iterations=solver_state.iterations + iterations,
+            watch=watching,
+            jumped=jnp.zeros((), bool),
+            events=solver_state.events,
+            stiffness=stiffness,
         )
-        return y1, error, dense, state, result
+        landing = jnp.zeros(())
+        if self.events is not None:
+            y1, state, landing = self._meet_events(state, dense, t0, t1, y1)
+        ok = (state.status == Status.successful) | (state.status == Status.event)
+        state = eqx.tree_at(
+            lambda x: (x.good_until, x.regularity),
+            state,
+            tuple(
+                jnp.where(ok, new, old)
+                for new, old in (
+                    (state.good_until, solver_state.good_until),
+                    (state.regularity, solver_state.regularity),
+                )
+            ),
+        )
+        goes_on = state.status == Status.successful
+        result = diffrax.RESULTS.where(goes_on, result, diffrax.RESULTS.nonlinear_divergence)  # pyright: ignore[reportArgumentType]
+        return y1, self._error(error, y0, failed, too_far, landing), dense, state, result
+
+    def _error(self, error, y0, failed, too_far, landing):
+        """The inner error estimate, too large where the step must be taken again, and what the controller has to know."""
+        evaluations = jnp.asarray(evaluations_per_step(self.inner), float)
+        if error is None:
+            error = jax.tree.map(jnp.zeros_like, y0)
+        elif counts(self.inner):
+            evaluations = error[2]
+        motion = (jnp.where(failed, jnp.inf, jnp.where(too_far, REJECTED, e)) for e in error[:2])
+        return (*motion, evaluations, landing)
+
+    def _meet_events(self, state: StabilizedState, dense, t0, t1, y1):
+        """The end of the step and the state after the events that happen there; or the part of the step after which to end it
+        instead."""
+        events: Any = self.events
+        interpolation = self.interpolation_cls(t0=t0, t1=t1, **dense)
+        sighting = events.look(state.events, interpolation.evaluate, t0, t1, y1)
+        q, v, work, failure = y1
+
+        def happen(state, q, v):
+            q, v, carried, after = events.happen(state.events, self.field, t1, q, v, state.carried)
+            changed = (carried, after, watch(carried.null), jnp.ones((), bool))
+            return q, v, eqx.tree_at(lambda x: (x.carried, x.events, x.watch, x.jumped), state, changed)
+
+        def nothing(state, q, v):
+            return q, v, eqx.tree_at(lambda x: x.events, state, events.passed(state.events, t1, q, v))
+
+        q, v, state = jax.lax.cond(sighting.hit, happen, nothing, state, q, v)
+        status = Status.where(state.status == Status.successful, events.status(state.events), state.status)
+        return (q, v, work, failure), eqx.tree_at(lambda x: x.status, state, status), sighting.landing
+
+
+def counts(solver: diffrax.AbstractSolver) -> bool:
+    """Whether a solver counts its evaluations itself (those of this package do, in the third entry of the error)."""
+    return hasattr(solver, "keeps_constraints")
+
+
+def evaluations_per_step(solver: Any) -> float:
+    """Evaluations of the right-hand side in each step; -1 for a solver that does not say."""
+    explicit = isinstance(solver, diffrax.AbstractRungeKutta) and not isinstance(solver, diffrax.AbstractImplicitSolver)
+    if not explicit:
+        return -1.0
+    tableau: Any = solver.tableau
+    return float(tableau.num_stages)

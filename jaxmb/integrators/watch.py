@@ -5,7 +5,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from ..formulations.deflated import NullSpace
+from ..formulations.deflated import Jacobian, NullSpace
+from ..formulations.pivots import Pivots
 from ..status import Status
 
 Scalar = Float[Array, ""]
@@ -44,7 +45,7 @@ class Watch(eqx.Module):
         return Watch(self.start, slope, bend, dt)
 
     def step(
-        self, before: NullSpace, after: NullSpace, J: Float[Array, "m n"], dt: Scalar, adaptive: bool
+        self, before: NullSpace | Pivots, after: NullSpace | Pivots, J: Jacobian, dt: Scalar, adaptive: bool
     ) -> tuple[Status, Bool[Array, ""], "Watch"]:
         """What is wrong at the end of a step, J there, and whether the step was too long to tell."""
         s0, s1 = before.smallest, after.smallest
@@ -62,7 +63,7 @@ class Watch(eqx.Module):
         return status, too_far & same_rank & adaptive, self.after(rise, dt)
 
 
-def watch(null: NullSpace) -> Watch:
+def watch(null: NullSpace | Pivots) -> Watch:
     """A watch at the start of a run."""
     zero = jnp.zeros(())
     return Watch(null.smallest, zero, zero, zero)

@@ -16,11 +16,15 @@ import numpy as np
 
 from .. import formulations, stabilization
 from ..errors import ModelError
-from ..solution import Solution, Stats
+from ..integrators.mode import Mode
+from ..solution import EventLog, Solution, Stats
+from ..state import State
 from ..status import Status, status_name
 
-FORMAT = "jaxmb run 2"
+FORMAT = "jaxmb run 3"
 _ARRAYS = ("t", "q", "v", "work", "reached", "weakest")
+#: Parts of a run that it may have or not, and what they are made of.
+_PARTS = {"last": State, "events": EventLog, "mode": Mode}
 
 
 def save(sol: Solution, path) -> None:
@@ -34,11 +38,16 @@ def save(sol: Solution, path) -> None:
         "stats": {
             name: np.asarray(getattr(sol.stats, name)).tolist()
             for name in (field.name for field in dataclasses.fields(Stats))
+            if getattr(sol.stats, name) is not None
         },
+        "events": None if sol.events is None else list(sol.events.names),
         "formulation": _describe(sol.formulation),
         "stabilization": _describe(sol.stabilization),
     }
     arrays = {name: np.asarray(getattr(sol, name)) for name in _ARRAYS}
+    for part, cls in _PARTS.items():
+        if getattr(sol, part) is not None:
+            arrays |= {f"{part}.{name}": np.asarray(getattr(getattr(sol, part), name)) for name in _array_fields(cls)}
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -56,7 +65,9 @@ def load(path, system) -> Solution:
     try:
         with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
             header = json.loads(str(file["header"]))
-            arrays = {name: jnp.asarray(file[name]) for name in _ARRAYS if header.get("format") == FORMAT}
+            right = header.get("format") == FORMAT
+            arrays: dict[str, Any] = {name: jnp.asarray(file[name]) for name in _ARRAYS if right}
+            parts: dict[str, Any] = {part: _read_part(file, part, cls) for part, cls in _PARTS.items() if right}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise ModelError(
             f"load could not read '{path}': it is not a run written by Solution.save ({error})."
@@ -74,14 +85,27 @@ def load(path, system) -> Solution:
             raise ModelError(
                 f"load read '{path}', a run of another system: its {what} are {found[:6]}..., not {list(wanted)[:6]}..."
             )
+    if parts["events"] is not None:
+        parts["events"] = EventLog(tuple(header["events"]), **parts["events"])
     return Solution(
         **arrays,
+        **{part: cls(**parts[part]) if isinstance(parts[part], dict) else parts[part] for part, cls in _PARTS.items()},
         status=getattr(Status, header["status"]),
         stats=Stats(**{name: jnp.asarray(value) for name, value in header["stats"].items()}),
         system=system,
         formulation=_rebuild(header["formulation"], formulations),
         stabilization=_rebuild(header["stabilization"], stabilization),
     )
+
+
+def _array_fields(cls) -> list[str]:
+    return [field.name for field in dataclasses.fields(cls) if not field.metadata.get("static", False)]
+
+
+def _read_part(file, part: str, cls) -> dict[str, Any] | None:
+    """The arrays of a part of a run, if it has it."""
+    names = _array_fields(cls)
+    return {name: jnp.asarray(file[f"{part}.{name}"]) for name in names} if f"{part}.{names[0]}" in file else None
 
 
 def to_xarray(sol: Solution):

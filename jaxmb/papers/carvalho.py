@@ -3,15 +3,19 @@
 import statistics
 import time
 
+import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optimistix as optx
 
+from ..analyses.simulate import simulate
 from ..coordinates import EulerParameters
 from ..formulations import EXACT_FORMULATIONS, AugmentedLagrangian, Deflated
+from ..integrators.adams import Adams
 from ..joints import Driver
 from ..mechanisms import get_mechanism
+from ..solution import Solution
 from ..spatial import quaternion_to_rotation
 from ..stabilization import Baumgarte, CoordinatePartitioning, Projection
 from ..studies.catalog import compare_mechanism
@@ -34,6 +38,9 @@ BENCHMARKS = {
 #: Table 2: time (s) of kinematics by Levenberg-Marquardt and dogleg.
 TABLE_2 = {"Levenberg-Marquardt": 0.2409, "dogleg": 0.1897}
 
+#: Table 3: mechanism, end (s) and published time of ode113 relative to ode45. Its simplified flyball is not in the catalog.
+TABLE_3 = {"simple-pendulum": (10.0, 0.39), "slider-crank": (2.0, 0.39), "flyball-governor": (1.0, 0.35)}
+
 
 def run_benchmark(key: str, progress: bool = False) -> tuple[Cell, Cell]:
     """The author's method with his penalties, and the default of this project."""
@@ -54,6 +61,7 @@ def experiment(progress: bool = False) -> Report:
     kinematics = {name: _kinematics(solver) for name, solver in _solvers().items()}
     convergence = _convergence(progress)
     passing = singular_cells(progress)
+    multistep = {name: multistep_and_runge_kutta(name) for name in TABLE_3}
     blocks: list[Block] = [
         Prose(
             "The augmented Lagrangian with the penalties found in the author's program; his omega and mu enter as Baumgarte terms "
@@ -62,7 +70,7 @@ def experiment(progress: bool = False) -> Report:
             "trajectories. Dopri5 at 1e-6 for all; A05 is run for 1 s, its penalty makes it stiff."
         ),
         Heading("Claims"),
-        Claims(_claims(found, kinematics, convergence, passing)),
+        Claims(_claims(found, kinematics, convergence, passing, multistep)),
         Heading("Tables 5 and 6"),
         _table(found),
         Heading("Error over time, A01"),
@@ -72,8 +80,12 @@ def experiment(progress: bool = False) -> Report:
         Heading("Table 3: Adams multistep against Runge-Kutta 4(5)"),
         Prose(
             "Published: ode113 takes 0.35, 0.55, 0.39 and 0.39 of the time of ode45 on flyball, simplified flyball, slider-crank and "
-            "pendulum. A multistep solver is not here yet, so this is not decided."
+            "pendulum. Here Adams, which is the same family (orders 1 to 12, two evaluations a step), against Dopri5, the pair in ode45, "
+            "at rtol = atol = 1e-8 with projection. Evaluations are counted, those of rejected steps among them; the seven stages of "
+            "Dopri5 are seven, because the correction after each step changes the first (six in ode45, which keeps it). The slider-crank hardly moves, so most of its "
+            "Adams steps are the start; the flyball is stiff, and both are bound by stability."
         ),
+        _multistep_table(multistep),
         Heading("Convergence with the penalty, A02"),
         _convergence_table(convergence),
         Heading("A02 through its singular configurations"),
@@ -113,6 +125,38 @@ def _table(found) -> Grid:
         "time, his / default",
     )  # fmt: skip
     return Grid("Errors are the largest over all outputs, relative to the size of each", header, rows)
+
+
+def multistep_and_runge_kutta(name: str, t1: float | None = None) -> tuple[Solution, Solution]:
+    """Runs with Adams and with Dopri5 at 1e-8."""
+    system, state = get_mechanism(name).build()
+    t1 = TABLE_3[name][0] if t1 is None else t1
+    adams, dopri5 = (
+        simulate(system, state, t1=t1, solver=solver, rtol=1e-8, atol=1e-8, stabilization=Projection())
+        for solver in (Adams(), diffrax.Dopri5())
+    )
+    return adams, dopri5
+
+
+def _multistep_table(found) -> Grid:
+    rows = []
+    for name, (adams, dopri5) in found.items():
+        t1, published = TABLE_3[name]
+        used = [f"{k}: {n}" for k, n in enumerate(np.asarray(adams.stats.orders), 1) if n]
+        counts = [f"{int(x.stats.right_hand_sides)}" for x in (adams, dopri5)]
+        six = 6 * int(dopri5.stats.steps + dopri5.stats.rejected) + 1
+        ratio = f"{published:.2f} | {_saving(adams, dopri5):.2f}"
+        difference = float(jnp.max(jnp.abs(adams.q[-1] - dopri5.q[-1])))
+        rows.append([name, f"{t1:g}", *counts, f"{six}", ratio, f"{difference:.0e}", ", ".join(used)])
+    header = (
+        "mechanism", "end (s)", "evaluations, Adams", "evaluations, Dopri5", "with six a step",
+        "ratio, published (time) | ours (evaluations)", "difference at the end", "steps by order",
+    )  # fmt: skip
+    return Grid("rtol = atol = 1e-8", header, rows)
+
+
+def _saving(adams: Solution, dopri5: Solution) -> float:
+    return int(adams.stats.right_hand_sides) / int(dopri5.stats.right_hand_sides)
 
 
 def _growth_figure(cells: tuple[Cell, Cell]):
@@ -191,7 +235,7 @@ def _convergence_table(cells: list[Cell]) -> Grid:
     return Grid("0.7 s at 1e-8", ("alpha, tolerance, iterations", "status", "error", "|Phi''|", "evaluations"), rows)
 
 
-def _claims(found, kinematics, convergence: list[Cell], passing: Comparison) -> list[Claim]:
+def _claims(found, kinematics, convergence: list[Cell], passing: Comparison, multistep) -> list[Claim]:
     authors = [author for author, _ in found.values()]
     ratio = kinematics["Levenberg-Marquardt"][0] / kinematics["dogleg"][0]
     history, exact = found["A01"][0].history, get_mechanism("simple-pendulum").read_reference()
@@ -212,7 +256,9 @@ def _claims(found, kinematics, convergence: list[Cell], passing: Comparison) -> 
               f"{kinematics['dogleg'][2]} iterations"),
         claim("A penalty of 1e11 instead of 1e10 changes A02 by 0.03 %", None,
               f"the error of {left.error:.1e} changes by {100 * change:.2g} % of itself: here the iteration is run to convergence"),
-        claim("Adams multistep is faster than Runge-Kutta 4(5) (1.8 to 2.9 times)", None, "no multistep solver yet"),
+        claim("Adams multistep beats Runge-Kutta 4(5) (1.8 to 2.9 times in time; here in right-hand sides)", all(_saving(*runs) < 1.0 for runs in multistep.values()),
+              "it needs " + ", ".join(f"{_saving(*runs):.2f} ({name})" for name, runs in multistep.items())
+              + " of the right-hand sides of Dopri5 at 1e-8"),
         claim("The augmented Lagrangian passes singular configurations", crossing.ok and crossing.error < 1e-3,
               f"A02 for 10 s with the author's penalties: {crossing.status}, error {crossing.error:.0e}; with the default penalty "
               f"{sum(not c.ok for c in mine)} of {len(mine)} cells of the table fail"),

@@ -6,7 +6,6 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from ..formulations.deflated import NullSpace
 from ..terms import Equations, Terms
 
 
@@ -45,10 +44,11 @@ class Stabilization(eqx.Module):
         q: Float[Array, " nq"],
         v: Float[Array, " nv"],
         terms: Terms,
-        null: NullSpace,
+        null: Any,
         memory: Any,
     ) -> Corrected:
-        """The state moved back to the constraints; `terms` and `null` are those of the state given."""
+        """The state moved back to the constraints; `terms` and `null` (a `NullSpace`, or the `Pivots` of a large
+        mechanism) are those of the state given."""
         return Corrected(q, v, memory, jnp.zeros((), int))
 
     def field(
@@ -57,7 +57,7 @@ class Stabilization(eqx.Module):
         t: Float[Array, ""],
         q: Float[Array, " nq"],
         v: Float[Array, " nv"],
-        null: NullSpace,
+        null: Any,
         memory: Any,
     ) -> tuple[Float[Array, " nq"], Float[Array, " nv"]]:
         """The state at which the right-hand side is evaluated."""

@@ -44,4 +44,4 @@ class Projection(Stabilization):
 
     def _smallest(self, terms, residual, null):
         M = terms.mass if self.weight == "mass" else jnp.eye(terms.Q.size)
-        return Deflated().particular(M, terms.J, jnp.zeros_like(terms.Q), -residual, null).a
+        return Deflated().particular(M, terms.jacobian, jnp.zeros_like(terms.Q), -residual, null).a

@@ -222,3 +222,31 @@ def test_accelerations_are_those_of_newton_and_euler_in_every_kind(kinds):
     alpha = n @ np.cross(arm, MASS * GRAVITY) / J_axis * n
     np.testing.assert_allclose(R_WB @ pendulum[3:], alpha, atol=1e-9)
     np.testing.assert_allclose(pendulum[:3], np.cross(alpha, arm) + np.cross(spin, np.cross(spin, arm)), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["Quaternion", "EulerParameters", "zxz", "Planar", "PointMass"])
+def test_local_coordinates_and_axes(name):
+    """A chart starts at the pose, its speed is the motion of the pose, axes go there and back, and the rate of the speeds in
+    turning axes is that of the speeds less the drift."""
+    kind = KINDS[name]
+    rng = np.random.default_rng(3)
+    q = kind.from_pose(jax.tree.map(lambda x: x[0], POSES[name]))
+    x, rate, v, a = (0.3 * jnp.array(rng.normal(size=kind.nv)) for _ in range(4))
+    np.testing.assert_allclose(kind.chart(q, jnp.zeros(kind.nv)), q, atol=1e-14)
+    there, moving = jax.jvp(lambda x: kind.chart(q, x), (x,), (rate,))
+    speeds = kind.from_axes(there, kind.chart_speed(q, x, rate))
+    np.testing.assert_allclose(kind.qdot(there, speeds), moving, atol=1e-12)
+    np.testing.assert_allclose(kind.from_axes(q, kind.to_axes(q, v)), v, atol=1e-14)
+    _, turning = jax.jvp(kind.to_axes, (q, v), (kind.qdot(q, v), a))
+    np.testing.assert_allclose(turning + kind.drift(kind.to_axes(q, v)), kind.to_axes(q, a), atol=1e-12)
+
+
+def test_a_chart_follows_a_screw():
+    """Half a turn about z while moving along x of the body's own axes: half a circle."""
+    kind = Quaternion()
+    q = jnp.array([0.0, 0, 0, 1, 0, 0, 0])
+    x = jnp.array([1.0, 0, 0, 0, 0, np.pi])
+    end = kind.chart(q, x)
+    np.testing.assert_allclose(end[:3], [0.0, 2 / np.pi, 0.0], atol=1e-14)
+    # A constant rate along x is a constant speed in the body's axes, wherever it has come to.
+    np.testing.assert_allclose(kind.chart_speed(q, 0.7 * x, x), x, atol=1e-12)

@@ -6,12 +6,30 @@ from jaxmb.integrators.noticing import Noticing
 from jaxmb.status import NAMES, Status, as_number, from_number
 
 
+class Telling(diffrax.Tsit5):
+    """Tells the controller, as `Stabilized` does, that a step took seven evaluations."""
+
+    def step(self, *args, **kwargs):
+        y1, error, *rest = super().step(*args, **kwargs)
+        return y1, (error[0], jnp.asarray(7.0), jnp.zeros(())), *rest
+
+
 def solve(field):
+    """y = (a number, work, failure)."""
     return diffrax.diffeqsolve(
-        diffrax.ODETerm(field), diffrax.Tsit5(), 0.0, 1.0, 0.1, (jnp.ones(()), jnp.zeros(())), throw=False, max_steps=4096,
-        stepsize_controller=Noticing(diffrax.PIDController(rtol=1e-6, atol=1e-6, dtmin=1e-10, force_dtmin=False)),
+        diffrax.ODETerm(lambda t, y, args: (*field(t, y, args)[:1], jnp.zeros(()), *field(t, y, args)[1:])),
+        Telling(), 0.0, 1.0, 0.1, (jnp.ones(()), jnp.zeros(()), jnp.zeros(())), throw=False, max_steps=4096,
+        stepsize_controller=Noticing(
+            diffrax.PIDController(rtol=1e-6, atol=1e-6, dtmin=1e-10, force_dtmin=False, norm=lambda y: jnp.abs(y[0]))
+        ),
         saveat=diffrax.SaveAt(t1=True, controller_state=True),
     )  # fmt: skip
+
+
+def test_evaluations_are_counted_for_rejected_steps_too():
+    out = solve(lambda t, y, args: (-1000.0 * (y[0] - jnp.cos(t)), jnp.zeros(())))
+    assert out.stats["num_rejected_steps"] > 0
+    assert out.controller_state.evaluations == 7.0 * out.stats["num_steps"]
 
 
 def test_nan_is_noticed_and_a_good_run_is_not_accused():

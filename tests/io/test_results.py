@@ -5,7 +5,7 @@ import pytest
 
 import jaxmb as mb
 
-from ..models import loop_run, pendulum
+from ..models import door, loop_run, pendulum
 
 
 def test_round_trip_is_exact(tmp_path):
@@ -60,3 +60,21 @@ def test_xarray_has_names_and_units():
     assert data["position"].attrs["units"] == "m" and data["A.angle"].attrs["units"] == "rad"
     assert np.array_equal(data["A.angle"].values, sol.joint("A").angle)
     assert data.attrs["status"] == "successful"
+
+
+def test_events_and_modes_survive(tmp_path):
+    """A door whose hinge is locked on the way, and unlocked again."""
+    system = door(1).with_joints(lock=mb.Driver("hinge0", 0.0))
+    state = system.state(omega={"door": (0, 0, 1.0)}, velocity={"door": (0, 0.45, 0)})
+    events = {
+        "caught": mb.Event(mb.UpperLimit("hinge0", 0.2), mb.Lock("lock")),
+        "free": mb.Event(mb.AtTime(0.5), mb.Release("lock")),
+    }
+    sol = mb.simulate(system, state, t1=1.0, dt_save=0.25, events=events, released=("lock",))
+    sol.save(tmp_path / "run.npz")
+    again = mb.load(tmp_path / "run.npz", system)
+    np.testing.assert_allclose(sol.events.of("caught"), [0.2], atol=1e-7)
+    np.testing.assert_array_equal(again.events.times, sol.events.times)
+    assert again.events.names == sol.events.names and float(again.end.t) == 1.0
+    np.testing.assert_array_equal(again.mode.active[:, -1], [0.0, 1.0, 1.0, 0.0, 0.0])
+    np.testing.assert_allclose(again.lam, sol.lam, atol=1e-12)

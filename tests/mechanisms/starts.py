@@ -16,9 +16,15 @@ def at_start(name):
 
 
 def accelerations(name):
-    """Accelerations at the start by NumPy alone, from M a + J' lam = Q and J a = gamma."""
+    """Accelerations at the start by NumPy alone, from M a + J' lam = Q and J a = gamma.
+
+    Speeds and rows are scaled to unit mass: with grams beside metres the equations themselves would cost five digits.
+    """
     terms = at_start(name)
     M, J = np.asarray(terms.M), np.asarray(terms.J)
     m = J.shape[0]
     K = np.block([[M, J.T], [J, np.zeros((m, m))]])
-    return np.linalg.lstsq(K, np.concatenate([terms.Q, terms.gamma]), rcond=1e-12)[0][: J.shape[1]]
+    speeds = 1 / np.sqrt(np.diag(M))
+    D = np.concatenate([speeds, 1 / np.linalg.norm(J * speeds, axis=1)])
+    b = np.concatenate([terms.Q, terms.gamma])
+    return (D * np.linalg.lstsq(D[:, None] * K * D, D * b, rcond=1e-12)[0])[: J.shape[1]]

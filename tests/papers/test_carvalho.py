@@ -20,6 +20,16 @@ def test_both_solvers_close_the_driven_slider_crank():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("name", "t1"), [("simple-pendulum", 2.0), ("slider-crank", 2.0), ("flyball-governor", 0.05)])
+def test_multistep_needs_fewer_right_hand_sides_than_runge_kutta(name, t1):
+    adams, dopri5 = c.multistep_and_runge_kutta(name, t1)
+    assert 0.1 < c._saving(adams, dopri5) < 0.9
+    row = c._multistep_table({name: (adams, dopri5)}).rows[0]
+    assert int(row[2]) < int(row[4]) < int(row[3]) and float(row[6]) < 1e-5
+    assert sum(int(part.split(":")[1]) for part in row[7].split(",")) == int(adams.stats.steps)
+
+
+@pytest.mark.slow
 def test_corrections():
     numbers = {row[0]: row[3] for row in c._corrections().rows}
     for name in ("n2", "spherical-spherical", "p1", "p2", "Euler parameter norm (program)"):

@@ -20,10 +20,14 @@ def test_report():
     report = kbe.experiment()
     claims = {claim.text: claim for claim in report.claims}
     assert claims["The DAE forms drift progressively"].verdict == "holds"
+    assert claims["They fail before 300 s"].verdict == "does not hold"
+    for tolerance in ("1e-06", "0.0001"):
+        assert f"{tolerance}: explicit reaches the end" in claims["They fail before 300 s"].number
+    assert claims["They cost more than every other form"].verdict == "holds"
     assert claims["QR and SVD are congruent"].verdict == "holds"
     assert claims["All separations reach 300 s"].verdict == "holds"
     first, second, corrections = (block for block in report.blocks if isinstance(block, Grid))
-    assert [row[0] for row in first.rows] == [row[0] for row in second.rows] == ["analytical", *kbe.FORMS]
+    assert [row[0] for row in first.rows] == [row[0] for row in second.rows] == ["analytical", *kbe.DAES, *kbe.FORMS]
     projected = first.rows[-1]
     assert float(projected[4]) < 1e-10 and float(projected[5]) < 0.2
     analytical = first.rows[0]
