@@ -1,17 +1,8 @@
 """Differentiable multibody dynamics for mechanisms whose constraints may be redundant."""
 
-import os as _os
+from .compiler import configure as _configure
 
-import jax as _jax
-
-# XLA's concurrent scheduler of this release can deadlock on two cores when many small LAPACK calls are in one program, and
-# is slower for ours in any case (Udwadia-Kalaba on the McPherson strut: 1.7 times). Read when the first array is made.
-if _jax.__version_info__[:2] == (0, 10) and "concurrency_optimized" not in _os.environ.get("XLA_FLAGS", ""):
-    _os.environ["XLA_FLAGS"] = (
-        _os.environ.get("XLA_FLAGS", "") + " --xla_cpu_enable_concurrency_optimized_scheduler=false"
-    ).strip()
-
-_jax.config.update("jax_enable_x64", True)
+_configure()
 
 # analyses
 from .analyses.assemble import assemble_state as assemble_state
@@ -154,6 +145,7 @@ from .stabilization import VelocityProjection as VelocityProjection
 from .state import State as State
 from .status import Status as Status
 from .studies.compare import compare as compare
+from .studies.map_runs import map_runs as map_runs
 from .system import System as System
 from .terms import Terms as Terms
 from .trajectory import SampledMotion as SampledMotion

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
 from .errors import ModelError, is_concrete
-from .spatial import Mat3, Pose, Vec3
+from .spatial import Mat3, Pose, Vec3, as_one
 
 #: Axial radius of gyration of a thin rod, as a fraction of its length: it keeps the spatial mass matrix regular.
 THIN = 0.01
@@ -100,9 +100,9 @@ class Body(eqx.Module):
         return None
 
 
-def _along(start, end) -> tuple[Vec3, Mat3, Float[Array, ""]]:
+@as_one
+def _along(start: Vec3, end: Vec3) -> tuple[Vec3, Mat3, Float[Array, ""]]:
     """Middle, rotation (x axis along the line, z axis as near to the world's as can be) and length of a line."""
-    start, end = vector(start, "start"), vector(end, "end")
     length = jnp.sqrt(jnp.dot(end - start, end - start))
     x = (end - start) / length
     up = jnp.where(jnp.abs(x[2]) < 0.9, jnp.array([0.0, 0.0, 1.0]), jnp.array([0.0, 1.0, 0.0]))
@@ -118,7 +118,10 @@ def _slender(start, end, length, inertia_of, mass, density, volume_of, points, w
         raise ModelError(
             f"{what} needs either two points, {what}((0, 0, 0), (1, 0, 0), ...), or length=..., not both or neither."
         )
-    middle, rotation, length = _along(start, end) if by_points else (None, None, jnp.asarray(length, float))
+    middle, rotation = None, None
+    if by_points:
+        middle, rotation, length = _along(vector(start, "start"), vector(end, "end"))
+    length = jnp.asarray(length, float)
     _check_sizes(what, length=length)
     mass = _mass(mass, density, volume_of(length), what)
     half = jnp.stack([0.5 * length, jnp.zeros(()), jnp.zeros(())])

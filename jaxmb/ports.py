@@ -9,7 +9,7 @@ import numpy as np
 
 from .body import Body, vector
 from .errors import ModelError, did_you_mean, is_concrete, unknown_name
-from .spatial import Pose, Vec3, frame_with_z
+from .spatial import Pose, Vec3, frame_with_z, seen_from
 
 GROUND = "ground"
 _UNIT = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -70,7 +70,7 @@ class Anchor(eqx.Module):
                 f"{what} is given by a world point, but body '{self.body}' has no place in the world yet. Give the "
                 "body a position (for a rod: its two end points), or use at= and to= with points of the bodies."
             )
-        return Port(self.body, body.pose.inverse() @ frame)
+        return Port(self.body, seen_from(body.pose, frame))
 
 
 class Element(eqx.Module):

@@ -4,7 +4,10 @@ Notation: `p_AP_A` is the position of P from A in the axes of A, `R_WB` turns ve
 angular velocity of B in W in the axes of B. W is the world.
 """
 
+import functools
+
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -14,6 +17,9 @@ Mat3 = Float[Array, "3 3"]
 
 # Products of vectors and matrices of three are sums here: XLA makes a call of every `dot`, but fuses these, so that the equations
 # of a mechanism are faster to evaluate and to compile.
+
+#: For functions that builders call outside of any program: there each of their operations would be compiled by itself.
+as_one = functools.partial(jax.jit, inline=True)
 
 
 def dot(a: Float[Array, "*batch n"], b: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
@@ -64,6 +70,12 @@ class Pose(eqx.Module):
     @property
     def z(self) -> Vec3:
         return self.R[:, 2]
+
+
+@as_one
+def seen_from(frame: Pose, other: Pose) -> Pose:
+    """The pose of `other` in `frame`, from the poses of both in the world."""
+    return frame.inverse() @ other
 
 
 class Motion(eqx.Module):
@@ -117,6 +129,7 @@ def quaternion_to_rotation(e: Float[Array, "4"]) -> Mat3:
     return R / dot(e, e)
 
 
+@as_one
 def rotation_to_quaternion(R: Mat3) -> Float[Array, "4"]:
     """Unit Euler parameters of R with a non-negative largest entry.
 
@@ -176,6 +189,7 @@ def rotation_vector(R: Mat3) -> Vec3:
     return factor * e[1:]
 
 
+@as_one
 def frame_with_z(axis: Vec3) -> Mat3:
     """A right-handed frame whose z axis is along `axis`; for x, y and z themselves the other axes follow in cyclic
     order, so that a joint angle about z is counted from x."""

@@ -20,7 +20,7 @@ from .groups import group_elements
 from .joints import Joint
 from .packed import BodyGroup, Packed
 from .ports import GROUND
-from .spatial import Pose, inverse
+from .spatial import Pose, Vec3, inverse
 from .state import State
 
 
@@ -85,16 +85,23 @@ class System(eqx.Module):
     ) -> State:
         """The reference configuration, at rest but for the given world velocities of the centres of mass (m/s) and
         angular velocities (rad/s, world axes) of bodies by name."""
-        velocity, omega = velocity or {}, omega or {}
-        for name in [*velocity, *omega]:
+        given = {"velocity": velocity or {}, "omega": omega or {}}
+        for name in itertools.chain(*given.values()):
             self.body(name)
-        poses, twists = [], []
-        for name, body in self.bodies.items():
-            pose = Pose(body.pose.p + body.pose.R @ body.com, body.pose.R)
-            linear = vector(velocity.get(name, jnp.zeros(3)), f"velocity of '{name}'")
-            angular = vector(omega.get(name, jnp.zeros(3)), f"omega of '{name}'")
-            poses.append(pose)
-            twists.append(jnp.concatenate([linear, pose.R.T @ angular]))
+        moving = {
+            what: {name: vector(value, f"{what} of '{name}'") for name, value in values.items()}
+            for what, values in given.items()
+        }
+        return self._reference_state(moving["velocity"], moving["omega"], jnp.asarray(t, float))
+
+    @eqx.filter_jit
+    def _reference_state(self, velocity: dict[str, Vec3], omega: dict[str, Vec3], t) -> State:
+        poses = [Pose(body.pose.p + body.pose.R @ body.com, body.pose.R) for body in self.bodies.values()]
+        still = jnp.zeros(3)
+        twists = [
+            jnp.concatenate([velocity.get(name, still), pose.R.T @ omega.get(name, still)])
+            for name, pose in zip(self.bodies, poses, strict=True)
+        ]
         return self._in_coordinates(jax.tree.map(lambda *x: jnp.stack(x), *poses), jnp.stack(twists), t)
 
     def convert(self, state: State, source: "System") -> State:
@@ -104,6 +111,10 @@ class System(eqx.Module):
                 f"convert was given a state of another system: its bodies are {', '.join(source.bodies)}, not "
                 f"{', '.join(self.bodies)}. Convert between systems made by with_coordinates."
             )
+        return self._converted(state, source)
+
+    @eqx.filter_jit
+    def _converted(self, state: State, source: "System") -> State:
         equations = source.equations()
         order = np.array([list(source.bodies).index(name) for name in self.bodies])
         poses = jax.tree.map(lambda x: x[order], equations.poses(state.q))
@@ -233,14 +244,20 @@ def _misplaced(body: Body, kind: Coordinates) -> str | None:
     """Where a body stands that its coordinates cannot put there (only points and planar bodies can be misplaced)."""
     if not isinstance(kind, Planar | PointMass) or not is_concrete(body.com, body.pose):
         return None
-    com = body.pose @ Pose(body.com, jnp.eye(3))
-    nearest = kind.pose(kind.from_pose(com))
+    com, nearest = _nearest(kind, body)
     if np.allclose(nearest.p, com.p, atol=1e-9) and np.allclose(nearest.R, com.R, atol=1e-9):
         return None
     return (
         f"stands at {np.asarray(com.p).tolist()} m with the rotation {np.asarray(com.R).tolist()}, which "
         f"{type(kind).__name__} coordinates cannot express; place it where they can, or use Quaternion()"
     )
+
+
+@eqx.filter_jit
+def _nearest(kind: Coordinates, body: Body) -> tuple[Pose, Pose]:
+    """Where a body's centre of mass frame is, and where its coordinates put it."""
+    com = body.pose @ Pose(body.com, jnp.eye(3))
+    return com, kind.pose(kind.from_pose(com))
 
 
 def _needs_inertia(kind: Coordinates) -> str:

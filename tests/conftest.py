@@ -19,6 +19,8 @@ import pytest
 jaxtyping.install_import_hook("jaxmb", "beartype.beartype")
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
+# The programs of tests are not those of users, and there are many of them.
+os.environ.setdefault("JAXMB_CACHE", "off")
 if "JAXMB_TEST_CACHE" in os.environ:
     jax.config.update("jax_compilation_cache_dir", os.environ["JAXMB_TEST_CACHE"])
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

@@ -9,7 +9,7 @@ PACKAGE = Path(jaxmb.__file__).parent
 
 #: Later layers may import earlier ones (and their own), never the other way.
 LAYERS = (
-    ("status", "errors", "spatial", "functions"),
+    ("compiler", "status", "errors", "spatial", "functions"),
     ("body", "coordinates", "state", "jacobian", "terms", "elimination"),
     ("ports",),
     ("joints",),

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
+from ..compiler import without_callbacks
 from ..errors import ModelError, SimulationError, is_concrete
 from ..events import Event, bind
 from ..formulations.base import Formulation, RateFormulation
@@ -204,30 +205,31 @@ def _run(
     else:
         controller = diffrax.ConstantStepSize()
     times = jnp.clip(times, None, end)
-    out = diffrax.diffeqsolve(
-        FieldTerm(field),
-        Stabilized(
-            _for_gradient(solver, gradient),
-            field,
-            adaptive,
-            stops=singular == "stop",
-            gives_up=gives_up and tells_stiffness(solver),
-            events=events,
-        ),
-        t0,
-        end,
-        dt,
-        (q, v, jnp.zeros(()), jnp.zeros(())),
-        args=Carried(null, memory, mode),
-        saveat=diffrax.SaveAt(
-            subs=(diffrax.SubSaveAt(ts=times), diffrax.SubSaveAt(t1=True)), solver_state=True, controller_state=True
-        ),
-        stepsize_controller=Noticing(controller),
-        max_steps=max_steps,
-        adjoint=_adjoint(gradient),
-        progress_meter=BarMeter() if progress else diffrax.NoProgressMeter(),
-        throw=False,
-    )
+    with without_callbacks():
+        out = diffrax.diffeqsolve(
+            FieldTerm(field),
+            Stabilized(
+                _for_gradient(solver, gradient),
+                field,
+                adaptive,
+                stops=singular == "stop",
+                gives_up=gives_up and tells_stiffness(solver),
+                events=events,
+            ),
+            t0,
+            end,
+            dt,
+            (q, v, jnp.zeros(()), jnp.zeros(())),
+            args=Carried(null, memory, mode),
+            saveat=diffrax.SaveAt(
+                subs=(diffrax.SubSaveAt(ts=times), diffrax.SubSaveAt(t1=True)), solver_state=True, controller_state=True
+            ),
+            stepsize_controller=Noticing(controller),
+            max_steps=max_steps,
+            adjoint=_adjoint(gradient),
+            progress_meter=BarMeter() if progress else diffrax.NoProgressMeter(),
+            throw=False,
+        )
     end_state: Any = out.solver_state
     noticed: Any = out.controller_state
     saved, last = out.ys  # pyright: ignore[reportGeneralTypeIssues]

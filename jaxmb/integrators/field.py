@@ -37,6 +37,7 @@ class Field(eqx.Module):
         """The equations with the rows that hold."""
         return self.equations if carried.mode is None else Moded(self.equations, carried.mode)
 
+    @eqx.filter_jit
     def __call__(self, t, y, args: Carried):
         q, v, _, _ = y
         equations = self.at(args)

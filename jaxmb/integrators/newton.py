@@ -10,7 +10,7 @@ import jax.scipy as jsp
 from jaxtyping import Array, Bool, Float, Int
 
 from ..formulations.deflated import NullSpace
-from ..status import Status, as_number
+from ..status import NAMES
 from .field import Field
 
 #: An iteration that leaves more than this part of the last change asks for a fresh matrix.
@@ -128,7 +128,7 @@ def field_of(terms: Any) -> Field:
 
 
 #: As numbers that an integrator can carry.
-FAILED, NOT_FINITE = (float(as_number(status)) for status in (Status.newton_failure, Status.not_finite))
+FAILED, NOT_FINITE = (float(NAMES.index(name)) for name in ("newton_failure", "not_finite"))
 
 
 class Scaling(eqx.Module):

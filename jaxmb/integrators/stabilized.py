@@ -95,6 +95,7 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
             stiffness=calm(),
         )
 
+    @eqx.filter_jit
     def step(self, terms, t0, t1, y0, args, solver_state, made_jump):
         carried = solver_state.carried
         equations = self.field.at(carried)
@@ -114,7 +115,7 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
             # The null space of the step's start fills as well, and its end is known only after the correction.
             corrected = self.stabilization.correct(equations, t1, q, v, at_end, carried.null, carried.memory)
             q, v, memory, iterations = corrected.q, corrected.v, corrected.memory, corrected.iterations
-            at_end = equations.terms(t1, q, v)
+            at_end = corrected.terms
             violation = jnp.max(jnp.abs(at_end.Phi), initial=0.0)
             lost = ~(violation < RESTORED) & self.stabilization.restores & ~failed
             failure = jnp.where(lost, y0[-1] + (t1 - t0) * as_number(Status.constraint_violation), failure)

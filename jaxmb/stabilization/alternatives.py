@@ -39,7 +39,7 @@ class Alternatives(Stabilization):
             def correct(t, q, v, terms, null, memory):
                 out = self.members[k].correct(equations, t, q, v, terms, null, memory[k])
                 kept = tuple(out.memory if i == k else old for i, old in enumerate(memory))
-                return Corrected(out.q, out.v, kept, out.iterations)
+                return Corrected(out.q, out.v, kept, out.iterations, out.terms)
 
             return correct
 

@@ -16,6 +16,8 @@ class Corrected(eqx.Module):
     v: Float[Array, " nv"]
     memory: Any
     iterations: Int[Array, ""]
+    terms: Terms
+    """At these positions (J and Phi are those of the end), but at speeds that may not be corrected yet."""
 
 
 class Stabilization(eqx.Module):
@@ -49,7 +51,7 @@ class Stabilization(eqx.Module):
     ) -> Corrected:
         """The state moved back to the constraints; `terms` and `null` (a `NullSpace`, or the `Pivots` of a large
         mechanism) are those of the state given."""
-        return Corrected(q, v, memory, jnp.zeros((), int))
+        return Corrected(q, v, memory, jnp.zeros((), int), terms)
 
     def field(
         self,

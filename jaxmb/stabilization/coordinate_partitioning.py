@@ -45,15 +45,15 @@ class CoordinatePartitioning(Stabilization):
 
     def field(self, equations, t, q, v, null, memory):
         if self.variant == "independent":
-            q, v, _ = self._solve_dependent(equations, t, q, v, null, memory)
+            q, v, *_ = self._solve_dependent(equations, t, q, v, null, memory)
         return q, v
 
     def correct(self, equations, t, q, v, terms, null, memory):
-        q, v, iterations = self._solve_dependent(equations, t, q, v, null, memory)
+        q, v, iterations, at_end = self._solve_dependent(equations, t, q, v, null, memory)
         J = jax.lax.stop_gradient(terms.J)
         best = dependent_speeds(J)
         poor = _smallest_value(J, memory, null) < self.reselect**2 * _smallest_value(J, best, null)
-        return Corrected(q, v, jnp.where(poor, best, memory), iterations)
+        return Corrected(q, v, jnp.where(poor, best, memory), iterations, at_end)
 
     def _solve_dependent(self, equations: Equations, t, q, v, null: NullSpace, dependent):
         def newton(q, iterations):
@@ -70,7 +70,7 @@ class CoordinatePartitioning(Stabilization):
         start = (q, jnp.zeros((), int), jnp.zeros((), bool))
         (q, iterations, _), _ = jax.lax.scan(iterate, start, None, length=self.max_iterations)
         terms = equations.terms(t, q, v)
-        return q, v + _dependent_step(terms.J, terms.Phi_dot, dependent, null), iterations
+        return q, v + _dependent_step(terms.J, terms.Phi_dot, dependent, null), iterations, terms
 
 
 def _dependent_step(J, residual, dependent, null: NullSpace) -> Float[Array, " n"]:

@@ -38,9 +38,9 @@ class Projection(Stabilization):
             terms = equations.terms(t, q, v)
             q = equations.retract(q, self._smallest(terms, terms.Phi, null))
         # J of the last position is near enough for the speeds, whose correction is as small as that of the positions.
-        Phi_dot = equations.terms(t, q, v).Phi_dot
-        v = v + self._smallest(terms, Phi_dot, null)
-        return Corrected(q, v, memory, jnp.asarray(self.iterations))
+        at_end = equations.terms(t, q, v)
+        v = v + self._smallest(terms, at_end.Phi_dot, null)
+        return Corrected(q, v, memory, jnp.asarray(self.iterations), at_end)
 
     def _smallest(self, terms, residual, null):
         M = terms.mass if self.weight == "mass" else jnp.eye(terms.Q.size)
