@@ -15,13 +15,13 @@ class Built(NamedTuple):
     """An assembled model and its sensors, with the coordinates of each that count."""
 
     mbs: Any
-    sensors: tuple[tuple[int, tuple[int, ...]], ...]
+    sensors: tuple[tuple[Any, tuple[int, ...]], ...]
     container: Any
     """Kept alive: the model is inside."""
 
 
 class Builder:
-    """Few words around a model under construction."""
+    """Few words around a model under construction. Exudyn's numbers of items are of types of its own."""
 
     def __init__(self):
         import exudyn
@@ -31,30 +31,28 @@ class Builder:
         self.items: Any = items
         self.container: Any = self.exu.SystemContainer()
         self.mbs: Any = self.container.AddSystem()
-        self.ground: int = self.mbs.AddObject(items.ObjectGround())
+        self.ground: Any = self.mbs.AddObject(items.ObjectGround())
 
-    def marker(self, body: int, at) -> int:
+    def marker(self, body: Any, at) -> Any:
         place = [*map(float, at), 0.0][:3]
         return self.mbs.AddMarker(self.items.MarkerBodyPosition(bodyNumber=body, localPosition=place))
 
-    def flat_body(self, pose, mass: float, inertia: float, speed=(0.0, 0.0, 0.0)) -> int:
+    def flat_body(self, pose, mass: float, inertia: float, speed=(0.0, 0.0, 0.0)) -> Any:
         node = self.items.NodeRigidBody2D(referenceCoordinates=list(map(float, pose)), initialVelocities=list(speed))
         number = self.mbs.AddNode(node)
-        return self.mbs.AddObject(
-            self.items.ObjectRigidBody2D(nodeNumber=number, physicsMass=mass, physicsInertia=inertia)
-        )
+        return self.mbs.AddObject(self.items.ObjectRigidBody2D(nodeNumber=number, mass=mass, inertia=inertia))
 
-    def flat_pin(self, A: int, at_A, B: int, at_B) -> None:
+    def flat_pin(self, A: Any, at_A, B: Any, at_B) -> None:
         self.mbs.AddObject(self.items.ObjectJointRevolute2D(markerNumbers=[self.marker(A, at_A), self.marker(B, at_B)]))
 
-    def spring(self, A: int, B: int, length: float, stiffness: float, damping: float) -> None:
+    def spring(self, A: Any, B: Any, length: float, stiffness: float, damping: float) -> None:
         self.mbs.AddObject(
             self.items.ObjectConnectorSpringDamper(
                 markerNumbers=[A, B], referenceLength=length, stiffness=stiffness, damping=damping
             )
         )
 
-    def body_sensor(self, body: int, at, columns: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    def body_sensor(self, body: Any, at, columns: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
         place, kind = [*map(float, at), 0.0][:3], self.exu.OutputVariableType.Position
         sensor = self.items.SensorBody(
             bodyNumber=body, localPosition=place, storeInternal=True, outputVariableType=kind
@@ -65,7 +63,7 @@ class Builder:
         self.mbs.Assemble()
         return Built(self.mbs, sensors, self.container)
 
-    def tree(self, kinds, parents, offsets, turns, masses, coms, inertias, gravity, speeds) -> int:
+    def tree(self, kinds, parents, offsets, turns, masses, coms, inertias, gravity, speeds) -> Any:
         """A tree of joint coordinates as one object."""
         count, lists = len(masses), (self.exu.Vector3DList, self.exu.Matrix3DList)
         node = self.mbs.AddNode(
@@ -97,7 +95,7 @@ class Builder:
             )
         )
 
-    def tree_sensor(self, tree: int, link: int, at, columns: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    def tree_sensor(self, tree: Any, link: int, at, columns: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
         kind = self.exu.OutputVariableType.Position
         sensor = self.items.SensorKinematicTree(
             objectNumber=tree, linkNumber=link, localPosition=list(at), storeInternal=True, outputVariableType=kind
@@ -108,7 +106,7 @@ class Builder:
 def pendulum() -> Built:
     b = Builder()
     node = b.mbs.AddNode(b.items.NodePoint2D(referenceCoordinates=[-1.0, 0.0]))
-    b.mbs.AddObject(b.items.ObjectMassPoint2D(physicsMass=1.0, nodeNumber=node))
+    b.mbs.AddObject(b.items.ObjectMassPoint2D(mass=1.0, nodeNumber=node))
     mass = b.mbs.AddMarker(b.items.MarkerNodePosition(nodeNumber=node))
     pivot = b.marker(b.ground, (0, 0, 0))
     b.mbs.AddObject(b.items.ObjectConnectorDistance(markerNumbers=[pivot, mass], distance=1.0))

@@ -32,7 +32,7 @@ def bricard() -> Built:
         bodies.append(b.mbs.CreateRigidBody(inertia=inertia, referencePosition=center, gravity=[0.0, -GRAVITY, 0.0]))
     bodies.append(b.ground)
     for k, axis in enumerate(Bricard.AXES):
-        b.mbs.CreateRevoluteJoint(bodyNumbers=[bodies[k], bodies[k + 1]], position=P[k], axis=axis, show=False)
+        b.mbs.CreateRevoluteJoint(itemNumbers=[bodies[k], bodies[k + 1]], position=P[k], axis=axis, show=False)
     return b.done(b.body_sensor(bodies[2], (P[2] - P[1]) / 2, (0, 1, 2)))
 
 
@@ -52,15 +52,15 @@ def governor() -> Built:
 
     shaft = body(K.shaft_mass, (K.shaft_across, K.shaft_across, K.shaft_along), [0.0, 0.0, 0.5])
     slider = body(K.slider_mass, [K.slider_inertia] * 3, [0.0, 0.0, K.slider])
-    b.mbs.CreateRevoluteJoint(bodyNumbers=[b.ground, shaft], position=[0.0, 0.0, 0.0], axis=[0.0, 0.0, 1.0], show=False)
+    b.mbs.CreateRevoluteJoint(itemNumbers=[b.ground, shaft], position=[0.0, 0.0, 0.0], axis=[0.0, 0.0, 1.0], show=False)
     b.mbs.CreatePrismaticJoint(
-        bodyNumbers=[shaft, slider], position=[0.0, 0.0, K.slider], axis=[0.0, 0.0, 1.0], show=False
+        itemNumbers=[shaft, slider], position=[0.0, 0.0, K.slider], axis=[0.0, 0.0, 1.0], show=False
     )
     for x, angle in ((K.offset, K.alpha), (-K.offset, math.pi - K.alpha)):
         R, hinge = _turned_y(angle), np.array([x, 0.0, 1.0])
         center = hinge + R @ np.array([K.rod_com, 0.0, 0.0])
         rod = body(K.rod_mass, (K.rod_along, K.rod_across, K.rod_across), center, R)
-        b.mbs.CreateRevoluteJoint(bodyNumbers=[shaft, rod], position=hinge, axis=[0.0, 1.0, 0.0], show=False)
+        b.mbs.CreateRevoluteJoint(itemNumbers=[shaft, rod], position=hinge, axis=[0.0, 1.0, 0.0], show=False)
         b.spring(b.marker(slider, (x, 0, 0)), b.marker(rod, (0.5 - K.rod_com, 0, 0)), K.free, K.stiffness, K.damping)
     return b.done(b.body_sensor(slider, (0, 0, 0), (2,)))
 
@@ -79,7 +79,7 @@ def governor_tree() -> Built:
     speeds = [K.spin, 0.0, 0.0, 0.0]
     tree = b.tree(kinds, [-1, 0, 0, 0], offsets, turns, masses, coms, inertias, (0, 0, -GRAVITY), speeds)
 
-    def on(link: int, at) -> int:
+    def on(link: int, at) -> Any:
         return b.mbs.AddMarker(
             b.items.MarkerKinematicTreeRigid(objectNumber=tree, linkNumber=link, localPosition=list(at))
         )
@@ -97,20 +97,20 @@ def strut(overconstrained: bool) -> Built:
         bodies[name] = b.mbs.CreateRigidBody(inertia=inertia, referencePosition=list(center), gravity=gravity)
     for name in ("P1A", "P1B") if overconstrained else ("P1A",):
         pair = [b.ground, bodies["arm"]]
-        b.mbs.CreateRevoluteJoint(bodyNumbers=pair, position=P[name], axis=[1.0, 0.0, 0.0], show=False)
+        b.mbs.CreateRevoluteJoint(itemNumbers=pair, position=P[name], axis=[1.0, 0.0, 0.0], show=False)
     balls = (("arm", "knuckle", "P2"), ("top", None, "P11"), ("knuckle", "tie_rod", "P9"), ("tie_rod", "rack", "P12"))
     for first, second, name in balls:
         pair = [bodies[first], b.ground if second is None else bodies[second]]
-        b.mbs.CreateSphericalJoint(bodyNumbers=pair, position=P[name], show=False)
+        b.mbs.CreateSphericalJoint(itemNumbers=pair, position=P[name], show=False)
     pair = [bodies["knuckle"], bodies["top"]]
-    b.mbs.CreateGenericJoint(bodyNumbers=pair, position=P["P4"], constrainedAxes=[1, 1, 0, 1, 1, 0], show=False)
+    b.mbs.CreateGenericJoint(itemNumbers=pair, position=P["P4"], constrainedAxes=[1, 1, 0, 1, 1, 0], show=False)
     pair = [b.ground, bodies["rack"]]
-    b.mbs.CreatePrismaticJoint(bodyNumbers=pair, position=P["P12"], axis=[0.0, 1.0, 0.0], show=False)
+    b.mbs.CreatePrismaticJoint(itemNumbers=pair, position=P["P12"], axis=[0.0, 1.0, 0.0], show=False)
 
     def push(mbs, t, load):
         return [0.0, Strut.push_mean + Strut.push_amplitude * math.sin(t), 0.0]
 
-    b.mbs.CreateForce(bodyNumber=bodies["arm"], loadVector=[0.0, 0.0, Strut.lift], show=False)
-    b.mbs.CreateForce(bodyNumber=bodies["rack"], loadVector=[0.0, 0.0, 0.0], loadVectorUserFunction=push, show=False)
+    b.mbs.CreateForce(itemNumber=bodies["arm"], loadVector=[0.0, 0.0, Strut.lift], show=False)
+    b.mbs.CreateForce(itemNumber=bodies["rack"], loadVector=[0.0, 0.0, 0.0], loadVectorUserFunction=push, show=False)
     wheel = P["P8"] - np.array(Strut.COM["knuckle"])
     return b.done(b.body_sensor(bodies["rack"], (0, 0, 0), (1,)), b.body_sensor(bodies["knuckle"], wheel, (0, 1, 2)))
