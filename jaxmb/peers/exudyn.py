@@ -118,7 +118,7 @@ REDUNDANT = {"linear": "EigenDense", "singular": True}
 
 def _strut(overconstrained: bool) -> tuple[Way, ...]:
     more = REDUNDANT if overconstrained else {}
-    return _alpha(partial(spatial.strut, overconstrained), 1e-2, 5e-3, 2e-3, 1e-3, **more)
+    return _alpha(partial(spatial.strut, overconstrained), 1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2.5e-4, **more)
 
 
 EXUDYN = Peer(
@@ -128,8 +128,8 @@ EXUDYN = Peer(
     {
         "a01": partial(_model, A01),
         "a02-2": partial(_model, _four_bar(2, 1e-2, 2e-3, 1e-3, 5e-4, 1e-4)),
-        "a02-10": partial(_model, _four_bar(10, 1e-2, 2e-3, 1e-3, 5e-4, linear="EigenSparse")),
-        "a02-40": partial(_model, _four_bar(40, 1e-2, 2e-3, 1e-3, linear="EigenSparse")),
+        "a02-10": partial(_model, _four_bar(10, 1e-2, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, linear="EigenSparse")),
+        "a02-40": partial(_model, _four_bar(40, 1e-2, 2e-3, 1e-3, 5e-4, linear="EigenSparse")),
         "a03": partial(_model, _implicit(models.andrews, 5e-5, 2.5e-5, 1e-5, 5e-6)),
         # The trapezoidal rule of index 2 loses the motion here, slowly.
         "a04": partial(_model, _alpha(spatial.bricard, 1e-2, 5e-3, 2e-3, 1e-3, 5e-4, **REDUNDANT)),

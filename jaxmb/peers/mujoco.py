@@ -71,8 +71,12 @@ def _rk4(*levels: float) -> tuple[Method, ...]:
     return (Method("RK4", levels),)
 
 
-def _four_bar(*levels: float) -> tuple[Method, ...]:
-    return (*_rk4(*levels), Method("implicitfast", levels))
+def _four_bar(*levels: float, finer: tuple[float, ...] = ()) -> tuple[Method, ...]:
+    """The error is of first order in the step with both methods, so that the cheaper one is tried with finer steps too."""
+    return (*_rk4(*levels), Method("implicitfast", levels + finer))
+
+
+_coarse = (1e-2, 5e-3, 2e-3, 1e-3, 5e-4)
 
 
 def _push(t: np.ndarray) -> np.ndarray:
@@ -87,9 +91,13 @@ MUJOCO = Peer(
     "mujoco",
     {
         "a01": partial(_model, models.pendulum, _rk4(0.05, 0.02, 0.01, 0.005, 0.002, 0.001)),
-        "a02-2": partial(_model, partial(models.n_four_bar, 2), _four_bar(1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)),
-        "a02-10": partial(_model, partial(models.n_four_bar, 10), _four_bar(1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4)),
-        "a02-40": partial(_model, partial(models.n_four_bar, 40), _four_bar(1e-2, 5e-3, 2e-3, 1e-3, 5e-4)),
+        "a02-2": partial(
+            _model,
+            partial(models.n_four_bar, 2),
+            _four_bar(*_coarse, 2e-4, finer=(1e-4, 5e-5, 2e-5, 1e-5, 4e-6)),
+        ),
+        "a02-10": partial(_model, partial(models.n_four_bar, 10), _four_bar(*_coarse, 2e-4, finer=(1e-4, 5e-5))),
+        "a02-40": partial(_model, partial(models.n_four_bar, 40), _four_bar(*_coarse)),
         "a03": partial(
             _model,
             models.andrews,

@@ -126,7 +126,8 @@ class Race:
             return "every run was lost" if math.isnan(best) else f"(best {best:.0e})"
         if math.isnan(self.ratio(engine)):
             return f"{1e3 * theirs.run_s:.1f} ms"
-        return f"{'<= ' if theirs.bound else ''}{self.ratio(engine):.2g}"
+        ratio = self.ratio(engine)
+        return f"{'<= ' if theirs.bound else ''}{ratio:{'.0f' if ratio >= 10 else '.2g'}}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jaxmb.peers.hand_planar import n_four_bar
+from jaxmb.peers.hand_planar import multipliers, n_four_bar
 from jaxmb.peers.numbers import GRAVITY
 
 
@@ -32,3 +32,10 @@ def test_at_an_angle_the_weight_drives_it():
     a = rhs(0.0, y, 20.0)[y.size // 2 :].reshape(-1, 3)
     P, I = (windows + 1) / 2 + windows, (windows + 1) / 3 + windows
     assert a[: windows + 1, 2] == pytest.approx(-P * GRAVITY / I * np.sin(psi), rel=1e-9)
+
+
+def test_a_singular_system_is_solved_where_it_can_be():
+    """Two equal rows: S is singular, and the accelerations J' x are those of one row."""
+    J = np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
+    want = np.linalg.pinv(J) @ np.array([4.0, 4.0, 5.0])
+    assert J.T @ multipliers(J @ J.T, np.array([4.0, 4.0, 5.0])) == pytest.approx(want, rel=1e-12)

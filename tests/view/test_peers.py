@@ -47,6 +47,8 @@ def test_dots_are_the_ratios():
     axes = ratio_figure(FOUND).axes[0]
     dots = {line.get_label(): line for line in axes.get_lines()}
     assert list(dots["other"].get_xdata()) == [5.0] and list(dots["other"].get_ydata()) == [0]
+    hollow = [line for line in axes.get_lines() if line.get_markerfacecolor() == "none" and len(line.get_ydata())]
+    assert [list(line.get_ydata()) for line in hollow] == [[1]], "where other does not reach the error"
     low, high = axes.get_xlim()
     assert low < 1.0 < 5.0 < high
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a01, 1e-04 m", "a02, 1e-06 m"]
