@@ -28,28 +28,11 @@ def _model(
 
     made = tree()
     model, data = made.model, made.model.createData()
-    loops, memory = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-    for loop in made.loops:
-        if baumgarte:
-            loop.setBaumgarteCorrectorParameters(pin.BaumgarteCorrectorParameters(baumgarte**2, 2 * baumgarte))
-        loops.append(loop)
-        memory.append(loop.createData())
-    if made.loops:
-        pin.initConstraintDynamics(model, data, loops, memory)
-    settings = pin.ProximalSettings(1e-12, *PROXIMAL)
-    none = np.zeros(model.nv)
-
-    def acceleration(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        force = none if made.force is None else made.force(t, q, v)
-        if made.loops:
-            return pin.constraintDynamics(model, data, q, v, force, loops, memory, settings).copy()
-        return pin.aba(model, data, q, v, force).copy()
+    step = _step(_dynamics(made, data, baumgarte), model)
 
     def outputs(q: np.ndarray) -> np.ndarray:
         pin.forwardKinematics(model, data, q)
         return np.concatenate([data.oMi[joint].act(np.array(at, float))[list(k)] for joint, at, k in made.outputs])
-
-    step = _step(acceleration, model)
 
     def run(name: str, level: float) -> Outcome:
         every = steps_between(ts, level)
@@ -68,6 +51,30 @@ def _model(
 
     name = "RK4" + (f", Baumgarte {baumgarte:g}" if baumgarte else "")
     return Model((Method(name, levels),), run)
+
+
+def _dynamics(made: models.Tree, data, baumgarte: float) -> Callable:
+    """Accelerations at (t, q, v)."""
+    import pinocchio as pin
+
+    model, loops, memory = made.model, pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for loop in made.loops:
+        if baumgarte:
+            loop.setBaumgarteCorrectorParameters(pin.BaumgarteCorrectorParameters(baumgarte**2, 2 * baumgarte))
+        loops.append(loop)
+        memory.append(loop.createData())
+    if made.loops:
+        pin.initConstraintDynamics(model, data, loops, memory)
+    settings = pin.ProximalSettings(1e-12, *PROXIMAL)
+    none = np.zeros(model.nv)
+
+    def acceleration(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        force = none if made.force is None else made.force(t, q, v)
+        if made.loops:
+            return pin.constraintDynamics(model, data, q, v, force, loops, memory, settings).copy()
+        return pin.aba(model, data, q, v, force).copy()
+
+    return acceleration
 
 
 def _step(acceleration: Callable, model) -> Callable:
