@@ -50,8 +50,11 @@ class Peer(NamedTuple):
         """What to do when the engine cannot be imported; empty when it can."""
         try:
             importlib.import_module(self.module)
-        except ImportError as error:
-            return f"not installed ({error}): pip install {self.package}"
+        except ModuleNotFoundError as error:
+            why = "" if error.name == self.module else f", as {error.name} is missing"
+            return f"not installed{why}: pip install {self.package}"
+        except ImportError as error:  # it is there, and a library that it needs is not
+            return f"cannot be imported ({error}): pip install {self.package}"
         return ""
 
     def version(self) -> str:

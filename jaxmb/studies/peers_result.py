@@ -149,7 +149,7 @@ class PeerBenchmark:
         table.caption, table.caption_justify = CAPTION, "left"
         peers = [engine for engine in self.engines if engine != US]
         for name in ("problem", "error", "jaxmb ms", *peers):
-            table.add_column(name, justify="left" if name == "problem" else "right")
+            table.add_column(name, justify="left" if name == "problem" else "right", overflow="fold")
         for race in self.races:
             ours = race.cost(US)
             mine = race.verdict(US) if ours is None else f"{'<= ' if ours.bound else ''}{1e3 * ours.run_s:.1f}"

@@ -57,7 +57,8 @@ def ratio_figure(benchmark: PeerBenchmark) -> Figure:
         ran = [row for row, race in enumerate(benchmark.races) if engine in {run.engine for run in race.runs}]
         short = [row for row in ran if benchmark.races[row].cost(engine) is None]
         beside = axes.get_yaxis_transform()  # x in parts of the width
-        axes.plot([1.0 + 0.025 * k] * len(short), short, transform=beside, clip_on=False, mfc="none", **style)
+        hollow = {"transform": beside, "clip_on": False, "mfc": "none", "in_layout": False}  # the legend makes room
+        axes.plot([1.0 + 0.025 * k] * len(short), short, **hollow, **style)
     axes.axvline(1.0, color="0.3", lw=1.0)
     names = [f"{race.key}, {race.goal:.0e} m" for race in benchmark.races]
     axes.set_yticks(np.arange(len(names)), names)
