@@ -20,8 +20,11 @@ from .studies.catalog import compare_mechanism
 from .studies.compare import STABILIZATIONS
 from .studies.iftomm import run_iftomm
 from .studies.iftomm_problems import find_problem
+from .studies.peers import find_peer, run_peers
+from .studies.peers_problems import find_peer_problem
 from .system import System
 from .view.iftomm import iftomm_report
+from .view.peers import peers_report
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -191,6 +194,51 @@ def iftomm_command(
         require_folder(path or ".")
     found = run_iftomm(chosen, repeats=repeats, quick=quick, progress=True)
     report = iftomm_report(found)
+    Console().print(found.table())
+    for path, text in ((out, report.html), (json, found.to_json), (csv, found.to_csv), (markdown, report.markdown)):
+        if path is not None:
+            write_text(path, text())
+            Console(stderr=True).print(f"wrote {path}")
+
+
+@bench.command("peers")
+def peers_command(
+    problems: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated: a01, a02-2, a02-10, a02-40, a03, a04, a05, mcpherson-simplified, mcpherson-overconstrained "
+            "(default: all)."
+        ),
+    ] = None,
+    engines: Annotated[
+        str | None, typer.Option(help="Comma-separated: exudyn, mujoco, pinocchio, scipy (default: all).")
+    ] = None,
+    out: Annotated[str, typer.Option(help="HTML report with the curves.")] = "peers.html",
+    json: Annotated[str | None, typer.Option(help="Also write all numbers to this JSON file.")] = None,
+    csv: Annotated[str | None, typer.Option(help="Also write all numbers to this CSV file.")] = None,
+    markdown: Annotated[str | None, typer.Option(help="Also write the report without figures to this file.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Timed runs per point; the median is shown.")] = 5,
+    quick: Annotated[bool, typer.Option("--quick", help="Run each point once, without long problems.")] = False,
+) -> None:
+    """Run jaxmb next to other engines, all on one core: error over run time, and ratios of run times at equal error.
+
+    Engines that are not installed are reported and left out; pip install exudyn mujoco pin for all of them. Set
+    OPENBLAS_NUM_THREADS=1 in the environment: threads that share one core wait for each other.
+
+    Example: jaxmb bench peers --problems a01,a04 --engines exudyn,mujoco --out peers.html
+    """
+    chosen, named = (
+        None if text is None else list(dict.fromkeys(part.strip() for part in text.split(",")))
+        for text in (problems, engines)
+    )
+    for key in chosen or ():
+        find_peer_problem(key)
+    for name in named or ():
+        find_peer(name)
+    for path in (out, json, csv, markdown):
+        require_folder(path or ".")
+    found = run_peers(chosen, engines=named, repeats=repeats, quick=quick, progress=True)
+    report = peers_report(found)
     Console().print(found.table())
     for path, text in ((out, report.html), (json, found.to_json), (csv, found.to_csv), (markdown, report.markdown)):
         if path is not None:

@@ -27,6 +27,7 @@ LAYERS = (
     ("solution",),
     ("analyses",),
     ("io", "mechanisms"),
+    ("peers",),
     ("studies",),
     ("view",),
     ("papers",),

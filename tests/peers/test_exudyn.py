@@ -1,11 +1,14 @@
-"""Degrees of freedom and redundant constraints against Exudyn [Gerstmayr 2023], where it is installed (the extra `bench`)."""
+"""Degrees of freedom and redundant constraints against Exudyn [Gerstmayr 2023], and its models of the benchmark problems, where
+it is installed (the extra `bench`)."""
 
 import numpy as np
 import pytest
 
 import jaxmb as mb
+from jaxmb.peers.exudyn import EXUDYN
 
 from ..analyses.labelled import MECHANISMS
+from .errors import error_of
 
 exudyn = pytest.importorskip("exudyn")
 
@@ -68,3 +71,22 @@ def test_exudyn_counts_the_same():
                 wrong.append(f"{mechanism.name}, pose {pose}: {theirs}, not {ours}")
     assert not wrong
     assert len(chosen) >= 12
+
+
+@pytest.mark.parametrize(
+    ("key", "method", "level", "error"),
+    [
+        ("a01", "TrapezoidalIndex2", 1e-3, 1e-4),
+        ("a01", "RK67, joint coordinates", 0.01, 1e-10),
+        ("a02-2", "GeneralizedAlpha", 1e-3, 3e-4),
+        ("a02-10", "GeneralizedAlpha", 2e-3, 2e-3),
+        ("a03", "TrapezoidalIndex2", 1e-5, 1e-6),
+        ("a03", "GeneralizedAlpha", 2.5e-5, 2e-5),
+        ("a04", "GeneralizedAlpha", 5e-3, 2e-4),
+        ("a05", "GeneralizedAlpha, joint coordinates", 1e-3, 1e-3),
+        ("mcpherson-simplified", "GeneralizedAlpha", 5e-3, 5e-4),
+        ("mcpherson-overconstrained", "GeneralizedAlpha", 5e-3, 5e-4),
+    ],
+)
+def test_exudyn_reaches_the_reference(key, method, level, error):
+    assert error_of(EXUDYN, key, method, level) < error
