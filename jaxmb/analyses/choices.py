@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from ..errors import ModelError, is_concrete
 from ..formulations.base import RANK_TOLERANCE, RateFormulation
 from ..formulations.choice import Choice
-from ..formulations.deflated import NULL_TOLERANCE, Deflated, NullSpace, dense, null_space
+from ..formulations.deflated import Deflated, NullSpace, dense, null_space
 from ..formulations.null_space import NullSpaceFormulation
 from ..formulations.pivots import Pivots, find_pivots
 from ..integrators.actions import rows_of_joint
@@ -73,7 +73,7 @@ def solves_by_blocks(equations, formulation, stabilization, solver, mode, events
 
 def start_null(jacobian, by_blocks: bool) -> NullSpace | Pivots:
     """What a run carries of redundant rows."""
-    return find_pivots(jacobian, NULL_TOLERANCE) if by_blocks else null_space(dense(jacobian))
+    return find_pivots(jacobian) if by_blocks else null_space(dense(jacobian))
 
 
 def start_mode(system, events: Events | None, released: Sequence[str]) -> Mode | None:

@@ -45,6 +45,8 @@ class NullSpace(eqx.Module):
     """Which columns are null."""
     D: Float[Array, " m"]
     """Weights of the rows. They are those of the start for a whole run: fresh ones would hide a row that vanishes."""
+    fill: Float[Array, "m m"]
+    """D N N' D, of use to many solves."""
 
     @property
     def deficiency(self) -> Int[Array, ""]:
@@ -67,9 +69,9 @@ class NullSpace(eqx.Module):
         change = jnp.sqrt(jnp.sum((now - jnp.diag(self.sigma)) ** 2) / jnp.sum(self.sigma**2, initial=1e-300))
         return jnp.any(~self.null & (jnp.diagonal(now) < 0)), change
 
-    def at(self, J: Jacobian, tolerance: float) -> "NullSpace":
-        """That of J elsewhere, with the same weights."""
-        return null_space(dense(J), self.D, tolerance)
+    def at(self, J: Jacobian, passing: bool = False) -> "NullSpace":
+        """That of J elsewhere, with the same weights, in a run that stops at singular configurations or passes them."""
+        return null_space(dense(J), self.D, PASSING_TOLERANCE if passing else NULL_TOLERANCE)
 
     def weakest(self, redundant: Int[Array, ""]) -> Float[Array, " m"]:
         """How much each row takes part in the combinations nearest to dependence, those redundant from the start aside: the left
@@ -89,7 +91,7 @@ def schur(M: Mass, J: Float[Array, "m n"]) -> tuple[Float[Array, "m m"], Float[A
     if isinstance(M, BlockDiagonal) and M.inverses is not None:
         W = M.inverse_times(J)
     else:
-        W = jsp.linalg.cho_solve(jsp.linalg.cho_factor(augmented_mass(M, J)[0]), J.T).T
+        W = jsp.linalg.cho_solve(jsp.linalg.cho_factor(augmented_mass(M, J)[0], lower=True), J.T).T
     return W @ J.T, W
 
 
@@ -119,7 +121,9 @@ def null_space(
     sigma = jnp.sqrt(jnp.where(null, 1.0, eigenvalues))
     keep = jnp.where(null, 0.0, 1.0)
     Y = DJ.T @ U * (keep / sigma)[None, :]
-    return NullSpace(N=U * (1.0 - keep)[None, :], U=U, Y=Y, sigma=keep * sigma, null=null, D=D)
+    N = U * (1.0 - keep)[None, :]
+    DN = D[:, None] * N
+    return NullSpace(N=N, U=U, Y=Y, sigma=keep * sigma, null=null, D=D, fill=DN @ DN.T)
 
 
 class Deflated(Formulation):
@@ -148,7 +152,7 @@ class Deflated(Formulation):
             solve: Any = functools.partial(structured_solve, dropped=null.dropped)
         else:
             J = dense(J)
-            product, solve = dense_product, functools.partial(deflated_solve, N=null.D[:, None] * null.N)
+            product, solve = dense_product, functools.partial(deflated_solve, fill=null.fill)
 
         def K(x):
             return jnp.concatenate(product(M, J, x[:n], x[n:]))
@@ -176,21 +180,20 @@ def dense_product(M: Mass, J, a, lam):
     return M @ a + J.T @ lam, J @ a
 
 
-def deflated_solve(M: Mass, J, Q, gamma, N):
-    """a and a multiplier of M a + J' lam = Q, J a = gamma; the columns of N span the null space of J'."""
+def deflated_solve(M: Mass, J, Q, gamma, fill: Float[Array, "m m"]):
+    """a and a multiplier of M a + J' lam = Q, J a = gamma; fill = N N', where the columns of N span the null space of J'."""
     if isinstance(M, BlockDiagonal) and M.inverses is not None:
         W = M.inverse_times(J)
         a_free = M.inverse_times(Q[None])[0]
     else:
         augmented, c = augmented_mass(M, J)
-        factor = jsp.linalg.cho_factor(augmented)
+        factor = jsp.linalg.cho_factor(augmented, lower=True)
         W = jsp.linalg.cho_solve(factor, J.T).T
         a_free = jsp.linalg.cho_solve(factor, Q + c * (J.T @ gamma))
     S = W @ J.T
     D = row_scale(S)
-    fill = N / D[:, None]
-    length = jnp.sum(fill**2, axis=0)
-    fill = fill * jnp.where(length > 0, jax.lax.rsqrt(jnp.where(length > 0, length, 1.0)), 0.0)[None, :]
-    factor = jsp.linalg.cho_factor(D[:, None] * S * D[None, :] + fill @ fill.T)
+    size = jnp.sum(jnp.diagonal(fill) / D**2)
+    weight = jnp.where(size > 0, 1.0 / jnp.where(size > 0, size, 1.0), 0.0)  # of the size of S in these units
+    factor = jsp.linalg.cho_factor(D[:, None] * S * D[None, :] + (weight / D)[:, None] * fill / D[None, :], lower=True)
     lam = D * jsp.linalg.cho_solve(factor, D * (J @ a_free - gamma))
     return a_free - W.T @ lam, lam

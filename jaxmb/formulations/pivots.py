@@ -17,6 +17,11 @@ from ..terms import BlockDiagonal
 from .eliminate import find_dependent, solver
 from .structure import Structure, gather, take, unit_scale
 
+#: Rows of D J J' D with pivots below this are dependent on others; pivots are squares, as the eigenvalues of a `NullSpace` are.
+PIVOT_TOLERANCE = 1e-9
+#: The same for a run that passes singular configurations. A pivot carries the rounding of all eliminations before it, so it
+#: cannot be as small as an eigenvalue there: of 1e-11 to 1e-8, A02 with N = 10 and 40 is most accurate between 1e-10 and 1e-9.
+PASSING_TOLERANCE = 3e-10
 #: Singular values within this factor of the smallest one vanish with it.
 ABOUT_AS_SMALL = 10.0
 
@@ -46,9 +51,9 @@ class Pivots(eqx.Module):
         """Pivots are squares: they do not show the sign by which a passage through zero can be told inside of a step."""
         return jnp.zeros((), bool), jnp.zeros(())
 
-    def at(self, J: BlockJacobian, tolerance: float) -> "Pivots":
-        """Those of J elsewhere."""
-        return find_pivots(J, tolerance, self.D)
+    def at(self, J: BlockJacobian, passing: bool = False) -> "Pivots":
+        """Those of J elsewhere, in a run that stops at singular configurations or passes them."""
+        return find_pivots(J, self.D, PASSING_TOLERANCE if passing else PIVOT_TOLERANCE)
 
     def weakest(self, redundant: Int[Array, ""]) -> Float[Array, " m"]:
         """1 for the rows with the smallest pivots."""
@@ -56,7 +61,9 @@ class Pivots(eqx.Module):
         return Structure.of(self.layout).to_rows(jnp.where(small, 1.0, 0.0))
 
 
-def find_pivots(J: BlockJacobian, tolerance: float, D: Float[Array, "r joints"] | None = None) -> Pivots:
+def find_pivots(
+    J: BlockJacobian, D: Float[Array, "r joints"] | None = None, tolerance: float = PIVOT_TOLERANCE
+) -> Pivots:
     """Which rows of D J to drop: those with pivots in D J J' D below the tolerance. It has no derivative: solutions do not depend
     on the choice."""
     structure = Structure.of(J.layout)

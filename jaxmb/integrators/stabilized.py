@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from ..formulations.deflated import NULL_TOLERANCE, PASSING_TOLERANCE
 from ..stabilization import Stabilization
 from ..status import Status, as_number, from_number
 from .events import Events, EventState
@@ -122,7 +121,7 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
             failed = failed | lost
             y1 = (q, v, work, failure)
             dense = {**dense, "y1": y1}
-        null = carried.null.at(at_end.jacobian, NULL_TOLERANCE if self.stops else PASSING_TOLERANCE)
+        null = carried.null.at(at_end.jacobian, passing=not self.stops)
         status, too_far, watching = solver_state.watch.step(carried.null, null, at_end.jacobian, t1 - t0, self.adaptive)
         if not self.stops:
             status, too_far = Status.successful, jnp.zeros((), bool)
