@@ -15,7 +15,7 @@ from ..errors import ModelError, SimulationError, is_concrete
 from ..events import Event, bind
 from ..formulations.base import Formulation, RateFormulation
 from ..formulations.choice import Choice
-from ..formulations.deflated import Deflated
+from ..formulations.deflated import Deflated, Proximal
 from ..integrators.field import Carried, Field, FieldTerm
 from ..integrators.mode import Mode, Moded
 from ..integrators.noticing import Noticing
@@ -321,7 +321,9 @@ def _correct_saved(field: Field, stabilization: Stabilization, times, q, v, mode
         equations = field.equations if mode is None else Moded(field.equations, mode)
         terms = equations.terms(t, q, v)
         memory = stabilization.start(equations, t, q, v)
-        null = start_null(terms.jacobian, by_blocks)
+        # An interpolated state is nearly there.
+        near = type(stabilization) is Projection and not by_blocks
+        null = Proximal() if near else start_null(terms.jacobian, by_blocks)
         corrected = stabilization.correct(equations, t, q, v, terms, null, memory)
         return corrected.q, corrected.v
 

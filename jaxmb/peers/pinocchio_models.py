@@ -3,6 +3,7 @@
 # pyright: reportAttributeAccessIssue=false
 # (what is compiled does not say what is in it)
 
+import importlib
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -28,10 +29,8 @@ class Builder:
     """Few words around a model under construction."""
 
     def __init__(self, gravity):
-        import pinocchio
-
-        self.pin = pinocchio
-        self.model = pinocchio.Model()
+        self.pin: Any = importlib.import_module("pinocchio")
+        self.model = self.pin.Model()
         self.model.gravity.linear = np.array(gravity, float)
 
     def place(self, at, axis: str = "z", angle: float = 0.0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxmb as mb
-from jaxmb.formulations.deflated import null_space, row_scale, schur
+from jaxmb.formulations.deflated import Proximal, null_space, row_scale, schur
 
 
 def system(seed=0, n=8, rank=4, m=6):
@@ -48,6 +48,15 @@ def test_a_null_space_from_nearby_serves():
     turn = jnp.asarray(np.linalg.qr(np.eye(6) + 0.1 * np.random.default_rng(3).normal(size=(6, 6)))[0])
     out = mb.Deflated().solve(M, turn @ J, Q, turn @ gamma, null_space(J))
     assert np.allclose(out.a, truth(M, J, Q, gamma), atol=1e-9)
+
+
+@pytest.mark.parametrize("redundant", [True, False])
+def test_proximal_refinement_finds_the_same_without_a_null_space(redundant):
+    M, J, Q, gamma = system(rank=4 if redundant else 6)
+    out = mb.Deflated().particular(M, J, Q, gamma, Proximal())
+    np.testing.assert_allclose(out.a, truth(M, J, Q, gamma), atol=1e-9)
+    slope = jax.grad(lambda p: jnp.sum(mb.Deflated().particular(M, J, p * Q, p * gamma, Proximal()).a))(1.0)
+    np.testing.assert_allclose(slope, jnp.sum(out.a), atol=1e-9)
 
 
 def test_crossing_zero_is_seen_and_coming_near_is_not():
