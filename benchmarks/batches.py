@@ -22,15 +22,14 @@ from jaxmb.mechanisms.double_pendulum import double_pendulum
 from jaxmb.mechanisms.mcpherson import mcpherson
 
 REPEATS = 5
-BUNDLES = (2, 4, 8, 16, 64)
+BUNDLES = (2, 8, 16)
 
 
 def runs_of(builder: Callable, **options) -> Callable:
-    """A run with one number of the model changed."""
+    """A run with another gravity, by which the number of steps changes too."""
 
     def run(factor):
-        system = builder()
-        system = eqx.tree_at(lambda s: [b.mass for b in s.bodies.values()], system, replace_fn=lambda m: factor * m)
+        system = builder(gravity=9.81 * factor)
         return mb.simulate(system, system.state(), rtol=1e-6, atol=1e-6, **options).q[-1]
 
     return run
@@ -41,7 +40,7 @@ CASES = {
     "double pendulum, fixed steps": runs_of(double_pendulum, t1=1.0, dt=0.02),
     "bricard, adaptive": runs_of(bricard, t1=1.0),
     "bricard, fixed steps": runs_of(bricard, t1=1.0, dt=0.05),
-    "mcpherson-overconstrained, adaptive": runs_of(lambda: mcpherson(overconstrained=True), t1=1.0),
+    "mcpherson-overconstrained, adaptive": runs_of(mcpherson, t1=1.0),
 }
 
 
@@ -63,7 +62,7 @@ def ways(run: Callable, factors: np.ndarray) -> dict[str, Callable]:
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 256
-    factors = np.random.default_rng(0).uniform(0.5, 2.0, count)
+    factors = np.random.default_rng(0).uniform(0.5, 4.0, count)
     table = Table("runs per second", *CASES, title=f"{count} runs; in brackets: times the loop in Python")
     rates: dict[str, list[str]] = {}
     for run in CASES.values():

@@ -1,11 +1,11 @@
 """Many runs of one function: a compiled loop on each core, or lanes side by side on an accelerator."""
 
+import functools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -30,8 +30,9 @@ def map_runs(
 
     `samples` is an array or a pytree of arrays with one row per sample, `function` takes one row and returns arrays. On a CPU
     runs with adaptive steps are fastest one after another, for in a `vmap` all wait for the one with the most steps: `workers`
-    threads (default: one per core) each take portions of them. `bundle` runs go side by side in a `vmap`; 1 is the default on a
-    CPU, and 8 pays for small systems with fixed steps `dt`. On an accelerator all runs are one bundle.
+    threads (default: one per core) each take portions of them. `bundle` runs go side by side in a `vmap`: 1 is the default on a
+    CPU; 8 pays where all runs take about as many steps, the more the smaller the system is (benchmarks/batches.py). On an
+    accelerator all runs are one bundle.
 
     Inside of jit, vmap and derivatives it is one loop over the samples, which can be differentiated.
     """
@@ -40,16 +41,20 @@ def map_runs(
     on_cpu = jax.default_backend() == "cpu"
     bundle = _positive(bundle, "bundle", 1 if on_cpu else count)
     workers = _positive(workers, "workers", len(os.sched_getaffinity(0)) if on_cpu else 1)
-    samples = jax.tree.map(jnp.asarray, samples)
     if not is_concrete(samples) or not on_cpu:
-        return _portion(function, samples, bundle)
+        return _portion(function, bundle)(jax.tree.map(jnp.asarray, samples))
+    samples = jax.tree.map(lambda x: np.asarray(jnp.asarray(x)), samples)
     size = min(max(PORTION, bundle), -(-count // workers))
-    starts = range(0, count, size)
 
     def portion(start: int):
         # The last one is filled up with the last sample.
         return jax.tree.map(lambda x: x[np.minimum(np.arange(start, start + size), count - 1)], samples)
 
+    leaves, structure = jax.tree.flatten(portion(0))
+    try:
+        program = _compiled(function, bundle, structure, tuple((x.shape, x.dtype) for x in leaves))
+    except TypeError:  # a function that has no hash, such as a module with arrays, is compiled each time
+        program = jax.jit(_portion(function, bundle)).lower(portion(0)).compile()
     console = Console(stderr=True)
     with (
         Progress(console=console, transient=True, disable=not (progress and console.is_terminal)) as bar,
@@ -58,18 +63,23 @@ def map_runs(
         task = bar.add_task("runs", total=count)
 
         def run(start: int):
-            out = jax.tree.map(np.asarray, _portion(function, portion(start), bundle))
+            out = jax.tree.map(np.asarray, program(portion(start)))
             bar.advance(task, min(size, count - start))
             return out
 
-        # The first one compiles the program for all.
-        parts = [run(starts[0]), *pool.map(run, starts[1:])]
+        parts = list(pool.map(run, range(0, count, size)))
     return jax.tree.map(lambda *x: jnp.asarray(np.concatenate(x)[:count]), *parts)
 
 
-@eqx.filter_jit
-def _portion(function, rows, bundle: int):
-    return jax.lax.map(function, rows, batch_size=None if bundle == 1 else bundle)
+def _portion(function: Callable[[Any], Any], bundle: int) -> Callable[[Any], Any]:
+    return lambda rows: jax.lax.map(function, rows, batch_size=None if bundle == 1 else bundle)
+
+
+@functools.lru_cache(maxsize=32)
+def _compiled(function, bundle: int, structure, shapes) -> Any:
+    """The program of a portion. It is compiled before threads start: each would compile it for itself."""
+    rows = structure.unflatten([jax.ShapeDtypeStruct(*shape) for shape in shapes])
+    return jax.jit(_portion(function, bundle)).lower(rows).compile()
 
 
 def _count(leaves) -> int:
