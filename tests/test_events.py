@@ -230,6 +230,14 @@ def test_bounces_without_end_are_a_status():
     assert abs(float(sol.reached) - 3 * np.sqrt(2 * 0.5 / 9.81)) < 1e-4
 
 
+def test_bounces_down_to_rounding_are_a_status():
+    """Whatever the number of events allowed: the rod does not fall through its stop when flights become too short to be seen."""
+    sol = bounce(restitution=0.3, limit=-0.8, t1=1.5, max_events=1000, throw=False, rtol=1e-8, atol=1e-8)
+    assert sol.status == mb.Status.max_events
+    assert 10 < int(sol.events.count) < 1000
+    assert float(sol.end.joint("hinge").angle) > -0.8 - 1e-9
+
+
 @pytest.mark.slow
 def test_a_crossing_back_within_one_step_is_seen():
     """A free ball in a long step dips below zero for a moment."""

@@ -54,6 +54,8 @@ class EventState(eqx.Module):
     held: Float[Array, "capacity m"]
     """What they are held at."""
     stopped: Bool[Array, ""]
+    lost: Bool[Array, ""]
+    """Whether a function has changed its side at a time that could not be found."""
 
 
 class Sighting(eqx.Module):
@@ -63,6 +65,8 @@ class Sighting(eqx.Module):
     """Part of the step after which to end it instead; 0 where it may stand."""
     hit: Bool[Array, ""]
     """Whether the end of the step is an event."""
+    lost: Bool[Array, ""]
+    """Whether there is an event in the step that cannot be told from rounding, as the last of bounces without end."""
 
 
 class Events(eqx.Module):
@@ -103,6 +107,7 @@ class Events(eqx.Module):
             active=jnp.ones((self.capacity, rows)),
             held=jnp.zeros((self.capacity, rows)),
             stopped=jnp.zeros((), bool),
+            lost=jnp.zeros((), bool),
         )
 
     def due(self, side: Float[Array, " events"], values: Float[Array, " events"]) -> Bool[Array, " events"]:
@@ -135,18 +140,22 @@ class Events(eqx.Module):
             g = at(high)
             around = jnp.maximum(jnp.abs(values[first]), jnp.abs(values[first + 1]))
             small = jnp.abs(g) < jnp.maximum(JUMP * around, NOTHING * state.size)
-            return high, jnp.any(self.due(state.side, g) & small)
+            crossed = jnp.any(self.due(state.side, g) & small)
+            return high, crossed, ~crossed & jnp.any(self.due(state.side, values[first + 1]) & small)
 
-        high, crossed = jax.lax.cond(jnp.any(happened), locate, lambda _: (jnp.ones(()), jnp.zeros((), bool)), None)
+        no = jnp.zeros((), bool)
+        high, crossed, lost = jax.lax.cond(jnp.any(happened), locate, lambda _: (jnp.ones(()), no, no), None)
         dt = t1 - t0
         fine = LOCATED * dt + ROUNDINGS * jnp.finfo(float).eps * jnp.abs(t1)
         hit = crossed & ((1.0 - high) * dt <= fine)
-        return Sighting(jnp.where(crossed & ~hit, high + 0.5 * fine / dt, 0.0), hit)
+        return Sighting(jnp.where(crossed & ~hit, high + 0.5 * fine / dt, 0.0), hit, lost)
 
     def happen(self, state: EventState, field: Field, t, q, v, carried: Carried):
         """The state, what is carried and the event state after the events at time t, which is just behind them."""
         values, rates, a = self.rates(field, t, q, v, carried)
-        due = jax.lax.stop_gradient(self.due(state.side, values))
+        # The end of the step may be on either side of an event by rounding.
+        touching = jnp.abs(values) <= ROUNDINGS * jnp.finfo(float).eps * state.size
+        due = jax.lax.stop_gradient(self.due(state.side, values) | (touching & self.due(state.side, rates)))
         delta = _shift(due, values, rates)
         equations, mode = field.equations, carried.mode
         mode = all_active(len(equations.row_names)) if mode is None else mode
@@ -164,22 +173,31 @@ class Events(eqx.Module):
         # At a stop the state just behind the event is kept: what follows moves it there.
         moved = equations.retract(moment.q, -delta * moment.v), moment.v - delta * a
         q, v = (jnp.where(moment.stopped, old, new) for old, new in zip((q, v), moved, strict=True))
-        # A function that is still zero is on the side it goes to.
-        at_zero = due & (jnp.abs(after) <= AT_ZERO * jnp.abs(values))
-        side = jnp.where(at_zero, jnp.where(after_rates == 0, state.side, jnp.sign(after_rates)), jnp.sign(after))
-        log = eqx.tree_at(lambda x: (x.side, x.stopped), log, (jax.lax.stop_gradient(side), moment.stopped))
+        # A function that is still zero is on the side it goes to, or, where it does not move, on the one it came from.
+        at_zero = due & (jnp.abs(after) <= jnp.maximum(AT_ZERO * jnp.abs(values), NOTHING * state.size))
+        moves = jnp.abs(after_rates) > NOTHING * jnp.abs(rates)
+        side = jnp.where(
+            at_zero,
+            jnp.where(moves, jnp.sign(after_rates), state.side),
+            jnp.where(after == 0, state.side, jnp.sign(after)),
+        )
+        # An event that was seen, and moves away where it should be: its motion is rounding.
+        lost = state.lost | (~jnp.any(due) & jnp.any(touching))
+        log = eqx.tree_at(
+            lambda x: (x.side, x.stopped, x.lost), log, (jax.lax.stop_gradient(side), moment.stopped, lost)
+        )
         return q, v, carried, log
 
-    def passed(self, state: EventState, t, q, v) -> EventState:
+    def passed(self, state: EventState, t, q, v, lost: Bool[Array, ""]) -> EventState:
         """The event state after a step without an event: functions may have changed sign in a direction that does not
         count."""
         values = jax.lax.stop_gradient(self.values(t, q, v))
         side, size = jnp.where(values == 0, state.side, jnp.sign(values)), jnp.maximum(state.size, jnp.abs(values))
-        return eqx.tree_at(lambda x: (x.side, x.size), state, (side, size))
+        return eqx.tree_at(lambda x: (x.side, x.size, x.lost), state, (side, size, state.lost | lost))
 
     def status(self, state: EventState) -> Status:
         """Why the events end the run, if they do."""
-        full = Status.where(state.count > self.capacity, Status.max_events, Status.successful)
+        full = Status.where((state.count > self.capacity) | state.lost, Status.max_events, Status.successful)
         return Status.where(state.stopped, Status.event, full)
 
     def stopping_shift(self, state: EventState, field: Field, t, q, v, carried: Carried) -> Scalar:

@@ -186,7 +186,7 @@ class Stabilized(diffrax.AbstractAdaptiveSolver):
             return q, v, eqx.tree_at(lambda x: (x.carried, x.events, x.watch, x.jumped), state, changed)
 
         def nothing(state, q, v):
-            return q, v, eqx.tree_at(lambda x: x.events, state, events.passed(state.events, t1, q, v))
+            return q, v, eqx.tree_at(lambda x: x.events, state, events.passed(state.events, t1, q, v, sighting.lost))
 
         q, v, state = jax.lax.cond(sighting.hit, happen, nothing, state, q, v)
         status = Status.where(state.status == Status.successful, events.status(state.events), state.status)

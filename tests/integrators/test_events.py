@@ -11,7 +11,7 @@ def look(function, side, directions=(0,), t1=1.0):
     events = Events((lambda t, q, v: function(q[0]),), ((),), directions, 3)
     state = EventState(
         jnp.array([side]), jnp.ones(1), jnp.zeros((), int), jnp.full(3, jnp.inf), jnp.full(3, -1), jnp.ones((3, 0)),
-        jnp.zeros((3, 0)), jnp.zeros((), bool),
+        jnp.zeros((3, 0)), jnp.zeros((), bool), jnp.zeros((), bool),
     )  # fmt: skip
     at = lambda t: (jnp.reshape(t, (1,)), jnp.zeros(1), jnp.zeros(()), jnp.zeros(()))  # noqa: E731
     seen = events.look(state, at, jnp.zeros(()), jnp.asarray(t1), at(jnp.asarray(t1)))
