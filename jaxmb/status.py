@@ -68,8 +68,8 @@ class Status(eqx.Enumeration):
         "An event ended the run, as it was to. Its time and state are in solution.end, all events in solution.events."
     )
     max_events = (
-        "More events happened than max_events allows: perhaps they follow each other ever faster, as the bounces of a ball do. "
-        "Raise max_events, end the run by an event, or lock the contact when it is slow."
+        "More events happened than max_events allows, or so fast after each other that they cannot be told apart, as the last "
+        "bounces of a ball. Raise max_events, end the run by an event, or lock the contact when it is slow."
     )
     not_driven = (
         "A degree of freedom is not driven, so the drivers do not determine the motion. Add a Driver for each freedom; if all "

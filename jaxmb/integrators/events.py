@@ -57,6 +57,11 @@ class EventState(eqx.Module):
     lost: Bool[Array, ""]
     """Whether a function has changed its side at a time that could not be found."""
 
+    def touching(self, values: Float[Array, "*times events"]) -> Bool[Array, "*times events"]:
+        """Which values are zero but for rounding."""
+        limit = ROUNDINGS * jnp.finfo(float).eps * self.size
+        return jnp.abs(values) <= jnp.broadcast_to(limit, values.shape)
+
 
 class Sighting(eqx.Module):
     """What was seen of the events in a step."""
@@ -112,8 +117,12 @@ class Events(eqx.Module):
 
     def due(self, side: Float[Array, " events"], values: Float[Array, " events"]) -> Bool[Array, " events"]:
         """Which functions have left their side in the direction that counts."""
+        return (side * values < 0) & self.counts(side)
+
+    def counts(self, side: Float[Array, " events"]) -> Bool[Array, " events"]:
+        """Which functions may leave their side in the direction that counts."""
         direction = np.array(self.directions, float)
-        return (side * values < 0) & ((direction == 0) | (direction == -side))
+        return (direction == 0) | (direction == -side)
 
     def look(self, state: EventState, interpolate: Callable, t0, t1, y1) -> Sighting:
         """Look through a step from t0 to t1 that ends with y1; `interpolate(t)` gives states between. No derivatives."""
@@ -141,20 +150,24 @@ class Events(eqx.Module):
             around = jnp.maximum(jnp.abs(values[first]), jnp.abs(values[first + 1]))
             small = jnp.abs(g) < jnp.maximum(JUMP * around, NOTHING * state.size)
             crossed = jnp.any(self.due(state.side, g) & small)
-            return high, crossed, ~crossed & jnp.any(self.due(state.side, values[first + 1]) & small)
+            before = jax.vmap(at)(high * parts)
+            nothing = jnp.any(self.due(state.side, values[first + 1]) & jnp.all(state.touching(before), axis=0))
+            return high, crossed, nothing | (~crossed & jnp.any(self.due(state.side, values[first + 1]) & small))
 
         no = jnp.zeros((), bool)
         high, crossed, lost = jax.lax.cond(jnp.any(happened), locate, lambda _: (jnp.ones(()), no, no), None)
         dt = t1 - t0
         fine = LOCATED * dt + ROUNDINGS * jnp.finfo(float).eps * jnp.abs(t1)
-        hit = crossed & ((1.0 - high) * dt <= fine)
-        return Sighting(jnp.where(crossed & ~hit, high + 0.5 * fine / dt, 0.0), hit, lost)
+        # A function that comes down to zero exactly would not go on from there: what it moves by is less than a rounding.
+        arrives = state.touching(values[-1]) & (state.side * (values[-2] - values[-1]) > 0) & self.counts(state.side)
+        hit = (crossed & ((1.0 - high) * dt <= fine)) | (~jnp.any(happened) & jnp.any(arrives))
+        return Sighting(jnp.where(crossed & ~hit & ~lost, high + 0.5 * fine / dt, 0.0), hit, lost)
 
     def happen(self, state: EventState, field: Field, t, q, v, carried: Carried):
         """The state, what is carried and the event state after the events at time t, which is just behind them."""
         values, rates, a = self.rates(field, t, q, v, carried)
         # The end of the step may be on either side of an event by rounding.
-        touching = jnp.abs(values) <= ROUNDINGS * jnp.finfo(float).eps * state.size
+        touching = state.touching(values)
         due = jax.lax.stop_gradient(self.due(state.side, values) | (touching & self.due(state.side, rates)))
         delta = _shift(due, values, rates)
         equations, mode = field.equations, carried.mode
