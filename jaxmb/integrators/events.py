@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..formulations.deflated import Deflated, null_space
 from ..status import Status
-from .actions import Action, Moment
+from .actions import Action, Impact, Moment
 from .field import Carried, Field
 from .mode import Moded, all_active
 
@@ -119,6 +119,12 @@ class Events(eqx.Module):
         """Which functions have left their side in the direction that counts."""
         return (side * values < 0) & self.counts(side)
 
+    @property
+    def bounces(self) -> np.ndarray:
+        """Which functions are gaps of impacts: they must not be passed, however short flights become. Others may rest at zero,
+        where their signs are rounding."""
+        return np.array([any(isinstance(action, Impact) for action in actions) for actions in self.actions])
+
     def counts(self, side: Float[Array, " events"]) -> Bool[Array, " events"]:
         """Which functions may leave their side in the direction that counts."""
         direction = np.array(self.directions, float)
@@ -135,13 +141,17 @@ class Events(eqx.Module):
 
         parts = jnp.arange(NODES + 1) / NODES
         values = jax.vmap(at)(parts)
-        happened = jax.vmap(lambda g: jnp.any(self.due(state.side, g)))(values[1:])
+
+        def left(g):
+            return self.due(state.side, g) & (self.bounces | ~state.touching(g))
+
+        happened = jax.vmap(lambda g: jnp.any(left(g)))(values[1:])
         first = jnp.argmax(happened)
 
         def halve(_, bracket):
             low, high = bracket
             middle = 0.5 * (low + high)
-            beyond = jnp.any(self.due(state.side, at(middle)))
+            beyond = jnp.any(left(at(middle)))
             return jnp.where(beyond, low, middle), jnp.where(beyond, middle, high)
 
         def locate(_):
@@ -149,17 +159,17 @@ class Events(eqx.Module):
             g = at(high)
             around = jnp.maximum(jnp.abs(values[first]), jnp.abs(values[first + 1]))
             small = jnp.abs(g) < jnp.maximum(JUMP * around, NOTHING * state.size)
-            crossed = jnp.any(self.due(state.side, g) & small)
-            before = jax.vmap(at)(high * parts)
-            nothing = jnp.any(self.due(state.side, values[first + 1]) & jnp.all(state.touching(before), axis=0))
-            return high, crossed, nothing | (~crossed & jnp.any(self.due(state.side, values[first + 1]) & small))
+            crossed, missed = (jnp.any(left(x) & small) for x in (g, values[first + 1]))
+            flat = jnp.all(state.touching(jax.vmap(at)(high * parts)), axis=0)  # a flight below rounding
+            return high, crossed, jnp.any(self.bounces & left(values[first + 1]) & flat) | (~crossed & missed)
 
         no = jnp.zeros((), bool)
         high, crossed, lost = jax.lax.cond(jnp.any(happened), locate, lambda _: (jnp.ones(()), no, no), None)
         dt = t1 - t0
         fine = LOCATED * dt + ROUNDINGS * jnp.finfo(float).eps * jnp.abs(t1)
         # A function that comes down to zero exactly would not go on from there: what it moves by is less than a rounding.
-        arrives = state.touching(values[-1]) & (state.side * (values[-2] - values[-1]) > 0) & self.counts(state.side)
+        flies = jnp.any(~state.touching(values) & (state.side * values > 0), axis=0)
+        arrives = self.bounces & flies & state.touching(values[-1]) & self.counts(state.side)
         hit = (crossed & ((1.0 - high) * dt <= fine)) | (~jnp.any(happened) & jnp.any(arrives))
         return Sighting(jnp.where(crossed & ~hit & ~lost, high + 0.5 * fine / dt, 0.0), hit, lost)
 
@@ -167,7 +177,7 @@ class Events(eqx.Module):
         """The state, what is carried and the event state after the events at time t, which is just behind them."""
         values, rates, a = self.rates(field, t, q, v, carried)
         # The end of the step may be on either side of an event by rounding.
-        touching = state.touching(values)
+        touching = state.touching(values) & self.bounces
         due = jax.lax.stop_gradient(self.due(state.side, values) | (touching & self.due(state.side, rates)))
         delta = _shift(due, values, rates)
         equations, mode = field.equations, carried.mode
@@ -186,12 +196,14 @@ class Events(eqx.Module):
         # At a stop the state just behind the event is kept: what follows moves it there.
         moved = equations.retract(moment.q, -delta * moment.v), moment.v - delta * a
         q, v = (jnp.where(moment.stopped, old, new) for old, new in zip((q, v), moved, strict=True))
-        # A function that is still zero is on the side it goes to, or, where it does not move, on the one it came from.
+        # A function that is still zero is on the side it goes to. Where it does not move, it has passed; but not where it should
+        # have bounced: there it must not go through.
+        resting = jnp.where(self.bounces, state.side, -state.side)
         at_zero = due & (jnp.abs(after) <= jnp.maximum(AT_ZERO * jnp.abs(values), NOTHING * state.size))
         moves = jnp.abs(after_rates) > NOTHING * jnp.abs(rates)
         side = jnp.where(
             at_zero,
-            jnp.where(moves, jnp.sign(after_rates), state.side),
+            jnp.where(moves, jnp.sign(after_rates), resting),
             jnp.where(after == 0, state.side, jnp.sign(after)),
         )
         # An event that was seen, and moves away where it should be: its motion is rounding.
