@@ -32,6 +32,8 @@ LOCATED, ROUNDINGS = 1e-8, 16.0
 JUMP, NOTHING = 1e-3, 1e-9
 
 
+#: A function that rests at zero, as that of a locked joint, is moved by rounding up to this part of its largest value.
+RESTING = 1e-13
 #: A function that actions leave at this part of what it was just behind the event is still zero.
 AT_ZERO = 0.5
 
@@ -40,7 +42,7 @@ class EventState(eqx.Module):
     """Where the functions are and what has happened."""
 
     side: Float[Array, " events"]
-    """Sign of each function."""
+    """Sign of each function; 0 for one that rests at zero."""
     size: Float[Array, " events"]
     """The largest value that each has had."""
     count: Int[Array, ""]
@@ -56,6 +58,11 @@ class EventState(eqx.Module):
     stopped: Bool[Array, ""]
     lost: Bool[Array, ""]
     """Whether a function has changed its side at a time that could not be found."""
+
+    def side_of(self, values: Float[Array, " events"]) -> Float[Array, " events"]:
+        """Signs of the values; as before where a value is zero, or rests there."""
+        rests = (self.side == 0) & (jnp.abs(values) <= RESTING * self.size)
+        return jnp.where((values == 0) | rests, self.side, jnp.sign(values))
 
     def touching(self, values: Float[Array, "*times events"]) -> Bool[Array, "*times events"]:
         """Which values are zero but for rounding."""
@@ -141,17 +148,13 @@ class Events(eqx.Module):
 
         parts = jnp.arange(NODES + 1) / NODES
         values = jax.vmap(at)(parts)
-
-        def left(g):
-            return self.due(state.side, g) & (self.bounces | ~state.touching(g))
-
-        happened = jax.vmap(lambda g: jnp.any(left(g)))(values[1:])
+        happened = jax.vmap(lambda g: jnp.any(self.due(state.side, g)))(values[1:])
         first = jnp.argmax(happened)
 
         def halve(_, bracket):
             low, high = bracket
             middle = 0.5 * (low + high)
-            beyond = jnp.any(left(at(middle)))
+            beyond = jnp.any(self.due(state.side, at(middle)))
             return jnp.where(beyond, low, middle), jnp.where(beyond, middle, high)
 
         def locate(_):
@@ -159,16 +162,17 @@ class Events(eqx.Module):
             g = at(high)
             around = jnp.maximum(jnp.abs(values[first]), jnp.abs(values[first + 1]))
             small = jnp.abs(g) < jnp.maximum(JUMP * around, NOTHING * state.size)
-            crossed, missed = (jnp.any(left(x) & small) for x in (g, values[first + 1]))
+            crossed = jnp.any(self.due(state.side, g) & small)
             flat = jnp.all(state.touching(jax.vmap(at)(high * parts)), axis=0)  # a flight below rounding
-            return high, crossed, jnp.any(self.bounces & left(values[first + 1]) & flat) | (~crossed & missed)
+            gone = self.bounces & self.due(state.side, values[first + 1])
+            return high, crossed, jnp.any(gone & (flat | (small & ~crossed)))
 
         no = jnp.zeros((), bool)
         high, crossed, lost = jax.lax.cond(jnp.any(happened), locate, lambda _: (jnp.ones(()), no, no), None)
         dt = t1 - t0
         fine = LOCATED * dt + ROUNDINGS * jnp.finfo(float).eps * jnp.abs(t1)
         # A function that comes down to zero exactly would not go on from there: what it moves by is less than a rounding.
-        flies = jnp.any(~state.touching(values) & (state.side * values > 0), axis=0)
+        flies = jnp.any(~state.touching(values) & (state.side[None] * values > 0), axis=0)
         arrives = self.bounces & flies & state.touching(values[-1]) & self.counts(state.side)
         hit = (crossed & ((1.0 - high) * dt <= fine)) | (~jnp.any(happened) & jnp.any(arrives))
         return Sighting(jnp.where(crossed & ~hit & ~lost, high + 0.5 * fine / dt, 0.0), hit, lost)
@@ -196,15 +200,15 @@ class Events(eqx.Module):
         # At a stop the state just behind the event is kept: what follows moves it there.
         moved = equations.retract(moment.q, -delta * moment.v), moment.v - delta * a
         q, v = (jnp.where(moment.stopped, old, new) for old, new in zip((q, v), moved, strict=True))
-        # A function that is still zero is on the side it goes to. Where it does not move, it has passed; but not where it should
-        # have bounced: there it must not go through.
-        resting = jnp.where(self.bounces, state.side, -state.side)
+        # A function that is still zero is on the side it goes to. Where it does not move, it is on none until it leaves; but
+        # where it should have bounced it must not go through.
+        resting = jnp.where(self.bounces, state.side, 0.0)
         at_zero = due & (jnp.abs(after) <= jnp.maximum(AT_ZERO * jnp.abs(values), NOTHING * state.size))
         moves = jnp.abs(after_rates) > NOTHING * jnp.abs(rates)
         side = jnp.where(
             at_zero,
             jnp.where(moves, jnp.sign(after_rates), resting),
-            jnp.where(after == 0, state.side, jnp.sign(after)),
+            state.side_of(after),
         )
         # An event that was seen, and moves away where it should be: its motion is rounding.
         lost = state.lost | (~jnp.any(due) & jnp.any(touching))
@@ -217,7 +221,7 @@ class Events(eqx.Module):
         """The event state after a step without an event: functions may have changed sign in a direction that does not
         count."""
         values = jax.lax.stop_gradient(self.values(t, q, v))
-        side, size = jnp.where(values == 0, state.side, jnp.sign(values)), jnp.maximum(state.size, jnp.abs(values))
+        side, size = state.side_of(values), jnp.maximum(state.size, jnp.abs(values))
         return eqx.tree_at(lambda x: (x.side, x.size, x.lost), state, (side, size, state.lost | lost))
 
     def status(self, state: EventState) -> Status:
