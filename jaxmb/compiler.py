@@ -18,7 +18,7 @@ WORTH_KEEPING = 0.05
 
 #: XLA's concurrent scheduler of this release can deadlock on two cores when many small LAPACK calls are in one program, and is
 #: slower for ours in any case (Udwadia-Kalaba on the McPherson strut: 1.7 times). Its new emitters of fusions make programs that
-#: are no faster, and take up to half as long again to compile (`benchmarks/compile_time.py --flags`).
+#: are no faster, and take up to half as long again to compile.
 FLAGS = ("xla_cpu_enable_concurrency_optimized_scheduler=false", "xla_cpu_use_fusion_emitters=false")
 
 
