@@ -7,6 +7,8 @@ _configure()
 # analyses
 from .analyses.assemble import assemble_state as assemble_state
 from .analyses.equilibrium import equilibrium as equilibrium
+from .analyses.gradcheck import GradCheck as GradCheck
+from .analyses.gradcheck import gradcheck as gradcheck
 from .analyses.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from .analyses.kinematics import kinematics as kinematics
 from .analyses.linearize import linearize as linearize
