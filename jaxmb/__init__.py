@@ -147,6 +147,9 @@ from .stabilization import VelocityProjection as VelocityProjection
 from .state import State as State
 from .status import Status as Status
 from .studies.compare import compare as compare
+from .studies.fit import Fit as Fit
+from .studies.identify import identify as identify
+from .studies.identify import misfit as misfit
 from .studies.map_runs import map_runs as map_runs
 from .system import System as System
 from .terms import Terms as Terms
